@@ -3,6 +3,7 @@ import { hash } from "node:crypto"
 import { once } from "node:events"
 import { request as httpRequest, type IncomingMessage } from "node:http"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { createServer as createTlsServer } from "node:tls"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { Tachograph } from "../../src/index.ts"
@@ -207,4 +208,20 @@ it("does not keep a connection that nothing can be written to, and reads it to i
   const [chunk] = await once(socket.resume(), "data")
   expect(String(chunk)).toBe("the answer")
   await once(socket, "close")
+})
+
+it("an upstream that resets its connection right after a stream of small chunks is heard to the end", async () => {
+  const url = await providing("http", async (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for (const chunk of ["1", "2", "3", "4", "5"]) {
+      await nextTurn()
+      socket.write(`1\r\n${chunk}\r\n`)
+    }
+    socket.write("0\r\n\r\n", () => socket.resetAndDestroy())
+  })
+  const { port } = await proxyTo(url)
+  for (let round = 0; round < 40; round++) {
+    const got = await send(port, path, { headers: withKey, body: Buffer.from("{}") })
+    expect([got.answer.statusCode, String(got.body)]).toEqual([200, "12345"])
+  }
 })
