@@ -23,6 +23,7 @@ import * as ReleaseCases from "./storage/ReleaseCases.ts"
 import * as ResourceCases from "./storage/ResourceCases.ts"
 import * as RollupCases from "./storage/RollupCases.ts"
 import * as RulesCases from "./storage/RulesCases.ts"
+import * as SessionListCases from "./storage/SessionListCases.ts"
 import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 import * as WatermarkCases from "./storage/WatermarkCases.ts"
@@ -60,6 +61,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     InventoryCases.define(test)
     ErasureCases.define(test)
     RollupCases.define(test)
+    SessionListCases.define(test)
     DamageCases.define(test)
     ProcessCases.define(test)
     StatementCases.define(test)

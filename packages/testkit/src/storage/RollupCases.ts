@@ -5,84 +5,34 @@
 import {
   AgentName,
   AgentVersionName,
-  type AppendEvent,
   type DerivedPlace,
   type Dimension,
-  EventId,
   type EventSummary,
-  firstIdOf,
-  MemoryStorage,
   PersonId,
   type SessionFilter,
   SessionId,
-  type SessionPlace,
-  Storage,
   type StoredSession,
   type UsageGroup,
   type UsageQuery
 } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { expect } from "vitest"
 import { append, appendEvent, project } from "../Samples.ts"
 import type { Test } from "./Cases.ts"
-
-type Port = Storage["Service"]
-
-/** Two hours before a week begins, in the days before summer time ends in Europe. */
-const beginMs = Date.UTC(2026, 9, 21, 22, 7)
-
-const idAt = (ms: number, n: number): EventId =>
-  EventId.make(firstIdOf(ms).slice(0, 24) + n.toString(16).padStart(12, "0"))
-
-/** A number from 0 to `below`, which depends on `n` and `salt` only. */
-const pick = (n: number, salt: number, below: number): number => (((n + 1) * (salt * 7919 + 104_729)) % 9973) % below
-
-/** The nth event: sessions come and go, with one agent and person or several. */
-const fieldsOf = (n: number): Partial<EventSummary> => {
-  const session = Math.floor(n / 40) * 5 + pick(n, 1, 7)
-  const isFailed = pick(n, 2, 9) === 0
-  const model = [null, "m1", "m2", "é"][pick(session, 3, 4)]!
-  return {
-    session: SessionId.make(`s${session}`),
-    agent: AgentName.make(`a${pick(session + (n % 11 === 0 ? n : 0), 4, 3)}`),
-    agentVersion: AgentVersionName.make(`v${pick(n, 5, 2)}`),
-    person: pick(session, 6, 4) === 0 ? null : PersonId.make(`p${pick(session + (n % 13 === 0 ? 1 : 0), 7, 5)}`),
-    api: pick(session, 8, 2) === 0 ? "aisdk" : "provider1-responses",
-    model,
-    responseModel: model === "m1" ? "m1-dated" : model === null && n % 2 === 0 ? "m3" : model,
-    inputTokens: n,
-    outputTokens: isFailed ? null : 10 * n,
-    cacheReadTokens: n % 3 === 0 ? 3 : null,
-    reasoningTokens: n % 5 === 0 ? 5 : null,
-    errorType: isFailed ? "overloaded" : null,
-    costUsd: isFailed ? null : 1_000_000_007 * n,
-    durationMs: n % 4 === 0 ? null : 100 + 3 * n
-  }
-}
-
-const eventOf = (n: number): AppendEvent => {
-  const ms = beginMs + n * (27 * 60_000 + 7_001)
-  return appendEvent(idAt(ms, n), { ...fieldsOf(n), receivedAt: DateTime.makeUnsafe(ms) })
-}
-
-const eventsOf = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => eventOf(from + n))
-
-/** Enough that whole days, the end of summer time and half a day after it are among them. */
-const count = 200
-const batches = 3
-
-const fill = Effect.fnUntraced(function* (storage: Port, from = 0, to = count) {
-  const step = Math.ceil((to - from) / batches)
-  for (let at = from; at < to; at += step) yield* append(storage, eventsOf(at, Math.min(to, at + step)))
-})
-
-const deriveAll = Effect.fnUntraced(function* (storage: Port, limit: number, upTo = eventOf(count).summary.id) {
-  while ((yield* storage.deriveEvents(project, upTo, limit)) === limit);
-})
-
-const timeAt = (n: number) => DateTime.toEpochMillis(eventOf(n).summary.receivedAt)
+import {
+  allSessions,
+  beginMs,
+  count,
+  deriveAll,
+  eventOf,
+  eventsOf,
+  fill,
+  idAt,
+  inMemory,
+  type Port,
+  timeAt
+} from "./RollupEvents.ts"
 
 const sessionFilters: ReadonlyArray<SessionFilter> = [
   {},
@@ -124,23 +74,6 @@ const usageFilters: ReadonlyArray<Usage> = [
   { toMs: timeAt(150), person: PersonId.make("p1") },
   { model: "m1", agentVersion: AgentVersionName.make("v1") }
 ]
-
-const allSessions = Effect.fnUntraced(function* (
-  storage: Port,
-  filter: SessionFilter & { readonly above?: EventId; readonly below?: EventId },
-  order: "asc" | "desc",
-  limit: number
-) {
-  const rows: Array<StoredSession> = []
-  let after: SessionPlace | undefined
-  do {
-    const page = yield* storage.listSessions(project, { ...filter, order, limit, after })
-    expect(page.rows.length).toBeLessThanOrEqual(limit)
-    rows.push(...page.rows)
-    after = page.next
-  } while (after !== undefined)
-  return rows
-})
 
 const allUsage = Effect.fnUntraced(function* (
   storage: Port,
@@ -241,9 +174,6 @@ const referenceOf = (memory: Port) => {
 }
 
 export const define = (test: Test) => {
-  const inMemory = <A, E>(body: (memory: Port) => Effect.Effect<A, E>) =>
-    Effect.provide(Effect.flatMap(Storage, body), Layer.fresh(MemoryStorage.layer))
-
   test("adds events up, whether or not they have been derived, and takes erased ones away", (storage) =>
     inMemory((memory) =>
       Effect.gen(function* () {
@@ -393,107 +323,4 @@ export const define = (test: Test) => {
         }
       }
     }))
-
-  test("loses and repeats no session while others are recorded", (storage) =>
-    Effect.gen(function* () {
-      for (const order of ["asc", "desc"] as const) {
-        const offset = order === "asc" ? 0 : 300
-        yield* fill(storage, offset, offset + 200)
-        const before = (yield* allSessions(storage, {}, order, 1000)).map(({ session }) => session)
-        const found: Array<string> = []
-        let after: SessionPlace | undefined
-        let next = offset + 200
-        do {
-          const page = yield* storage.listSessions(project, { order, limit: 5, after })
-          found.push(...page.rows.map(({ session }) => session))
-          after = page.next
-          // In the sessions that are in the list and in others, some of which are derived.
-          const ms = timeAt(next)
-          yield* append(storage, [
-            eventOf(next),
-            appendEvent(idAt(ms + 1, next), {
-              ...fieldsOf(next),
-              session: SessionId.make(before[(next * 7) % before.length]!),
-              receivedAt: DateTime.makeUnsafe(ms + 1)
-            })
-          ])
-          next++
-          if (next % 3 === 0) yield* deriveAll(storage, 100, eventOf(next - 2).summary.id)
-        } while (after !== undefined)
-        expect(found).toEqual(before)
-      }
-    }))
-
-  test("loses and repeats no session while others are recorded below an imported event of the future", (storage) =>
-    Effect.gen(function* () {
-      let ms = 0
-      for (const order of ["asc", "desc"] as const) {
-        const newEvent = Effect.fnUntraced(function* (session: string) {
-          ms = Math.max(ms + 1, DateTime.toEpochMillis(yield* DateTime.now))
-          return { ...appendEvent(firstIdOf(ms), { session: SessionId.make(session) }), hasNewId: true }
-        })
-        const names = Array.from({ length: 12 }, (_, n) => `${order}${n}`)
-        for (const [n, name] of names.entries()) {
-          const id = idAt(timeAt(n), order === "asc" ? n : 100 + n)
-          yield* append(storage, [appendEvent(id, { session: SessionId.make(name) })])
-        }
-        const future = DateTime.toEpochMillis(yield* DateTime.now) + 5 * 365 * 86_400_000
-        yield* append(storage, [
-          appendEvent(idAt(future, order === "asc" ? 1 : 2), { session: SessionId.make(names[4]!) })
-        ])
-        const before = (yield* allSessions(storage, {}, order, 1000)).map(({ session }) => session)
-        expect(before.length).toBe(order === "asc" ? 12 : 24)
-        const found: Array<string> = []
-        let after: SessionPlace | undefined
-        do {
-          const page = yield* storage.listSessions(project, { order, limit: 2, after })
-          found.push(...page.rows.map(({ session }) => session))
-          after = page.next
-          // One that was listed, and one that will be.
-          for (const name of [found.at(-1)!, before.find((each) => !found.includes(each)) ?? before[0]!]) {
-            yield* append(storage, [yield* newEvent(name)])
-          }
-          yield* deriveAll(storage, 500, yield* storage.watermark(project))
-        } while (after !== undefined)
-        expect(found).toEqual(before)
-      }
-    }))
-
-  test("lists many sessions as they were, after all of them went on", (storage) =>
-    inMemory((memory) =>
-      Effect.gen(function* () {
-        const sessions = 2_100
-        const at = (n: number) =>
-          appendEvent(idAt(beginMs + n, n), {
-            session: SessionId.make(`s${(11 * n) % sessions}`),
-            receivedAt: DateTime.makeUnsafe(beginMs + n)
-          })
-        for (const each of [storage, memory]) {
-          for (let from = 0; from < 2 * sessions; from += 300) {
-            yield* append(
-              each,
-              Array.from({ length: 300 }, (_, n) => at(from + n))
-            )
-          }
-        }
-        const asOf = at(sessions + 99).summary.id
-        const list = Effect.fnUntraced(function* (from: Port, order: "asc" | "desc", limit: number) {
-          const found: Array<string> = []
-          let after: SessionPlace | undefined = { asOf, last: undefined, recent: [], given: 0 }
-          do {
-            const page: { readonly rows: ReadonlyArray<StoredSession>; readonly next: SessionPlace | undefined } =
-              yield* from.listSessions(project, { order, limit, after })
-            found.push(...page.rows.map(({ events, session }) => `${session} ${events}`))
-            after = page.next
-          } while (after !== undefined)
-          return found
-        })
-        yield* deriveAll(storage, 1_000)
-        for (const order of ["asc", "desc"] as const) {
-          const expected = yield* list(memory, order, 10_000)
-          expect(expected.length).toBe(sessions)
-          expect(yield* list(storage, order, 400)).toEqual(expected)
-        }
-      })
-    ))
 }
