@@ -60,7 +60,8 @@ it("goes on while the storage is away, and records each call once when it is bac
     expect([answer.statusCode, String(body)]).toEqual([200, '{"choices":[]}'])
   }
   expect(await waiting()).toBe(100)
-  expect(lines.filter((line) => line.includes("model calls wait"))).toHaveLength(1)
+  const said = () => lines.filter((line) => line.includes("model calls wait"))
+  await vi.waitFor(() => expect(said()).toHaveLength(1), { timeout: 60_000 })
   isAway = false
   await vi.waitFor(async () => expect(await outcome("recorded")).toBe(before + 100), { timeout: 60_000 })
   expect((await sessions(tachograph)).sort()).toEqual(sent.sort())
@@ -142,7 +143,16 @@ it("answers before the call is recorded, and waits for it when it is closed", as
 
 it("records again what a full queue has refused", async () => {
   const gate = Deferred.makeUnsafe<void>()
-  const queue = { ...defaultCommitLimits.queue, events: 1, waitMs: 60_000 }
+  /** How often the queue was found full: its bound is asked for only while an event is in it. */
+  let refusals = 0
+  const queue = {
+    ...defaultCommitLimits.queue,
+    waitMs: 60_000,
+    get events() {
+      refusals++
+      return 1
+    }
+  }
   let appends = 0
   const hold = (storage: Storage["Service"]) => (events: Parameters<Storage["Service"]["appendEvents"]>[0]) => {
     appends++
@@ -152,6 +162,7 @@ it("records again what a full queue has refused", async () => {
   await send(port, path, { headers: withKey, body: request })
   await vi.waitFor(() => expect(appends).toBe(1), { timeout: 60_000 })
   await send(port, path, { headers: withKey, body: request })
+  await vi.waitFor(() => expect(refusals).toBeGreaterThan(0), { timeout: 60_000 })
   Deferred.doneUnsafe(gate, Effect.void)
   const count = async () => (await tachograph.recorder.listEvents()).events.length
   await vi.waitFor(async () => expect(await count()).toBe(2), { timeout: 60_000 })
