@@ -13,6 +13,7 @@ const iso8601 =
 const firstMs = Date.parse("0000-01-01T00:00:00.000Z")
 const lastMs = Date.parse("9999-12-31T23:59:59.999Z")
 
+/** False for `NaN`, which is no time. */
 const hasYear = (ms: number): boolean => ms >= firstMs && ms <= lastMs
 
 /** Whether a month has this day: `Date` reads 30 February as 1 or 2 March. Every month has 28. */

@@ -79,8 +79,7 @@ const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b
 
 const readsOnly = /^\s*(?:SELECT|PRAGMA)\b/i
 
-/** Statements that can be run again. One that has a `WITH` may write. */
-const select = /^\s*(?:SELECT\b|WITH\b(?![^]*\b(?:INSERT|UPDATE|DELETE)\b))/i
+const select = /^\s*SELECT\b/i
 
 const isTooLarge = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | null)?.code === "ERR_OUT_OF_RANGE"

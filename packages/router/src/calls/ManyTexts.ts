@@ -6,7 +6,7 @@ interface Sought<Owner> {
   readonly owner: Owner
 }
 
-/** Two bytes as an index of the table of shifts, which is small enough to be made for each text. */
+/** Two bytes as an index of the table of shifts, which is small enough to be made for each call. */
 const blockOf = (first: number, second: number): number => ((first << 4) ^ second) & 0xfff
 
 const fourAt = (bytes: Uint8Array, at: number): number =>
@@ -34,6 +34,7 @@ export class ManyTexts<Owner> {
   constructor(texts: ReadonlyArray<readonly [bytes: Uint8Array, owner: Owner]>) {
     const window = texts.reduce((length, [bytes]) => Math.min(length, bytes.length), 255)
     this.#window = window
+    // Without texts `find` never looks.
     this.#shifts = new Uint8Array(texts.length === 0 ? 0 : 4096).fill(window - 1)
     for (const [bytes, owner] of texts) {
       for (let at = 0; at < window - 1; at++) {

@@ -2,8 +2,8 @@
 import { backoffMs } from "@tachograph/formats/Retries"
 
 /**
- * How long a call waits for others, so that they share commits (ms). Most calls of a client pass meanwhile, and find the processor
- * free: recording takes it for a moment and then leaves it.
+ * How long a call waits for others (ms), unless some are being recorded already. The more calls are recorded at once, the fewer commits
+ * they take, and the fewer of the calls that pass meanwhile wait for the processor.
  */
 export const gatherMs = 50
 

@@ -93,6 +93,7 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   }
   // A change of the protocol closes the request without an error.
   sent.on("error", fail).once("close", () => {
+    // Most have one. The error, with its stack, would be made for nothing.
     if (!hasResponse) fail(new Error("The upstream did not answer"))
   })
   sent.once("response", (answer) => {
