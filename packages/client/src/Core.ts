@@ -172,6 +172,7 @@ export class Core {
   aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
     return AiSdk.make({
       starts: this.#starts,
+      unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
       context: () => this.contextOf(bound),
       record: (call, context) => this.recordIn(context, { api: "aisdk", ...call })
     })

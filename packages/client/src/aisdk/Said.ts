@@ -1,5 +1,6 @@
 /** What a model has said in a stream, as far as it came. The telemetry of version 7 tells it only of streams that end. */
 import { isObject } from "../event/Event.ts"
+import { Reading } from "../platform/Reading.ts"
 import { sizeOf } from "./Size.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -47,22 +48,68 @@ export const make = (hold: (bytes: number) => boolean): Said => {
   }
 }
 
+/** What the reader of a stream does. */
+export interface Watcher {
+  readonly see: (part: unknown) => void
+  /** Called at most once, where the application lets go of the stream before its end, or of its last parts. */
+  readonly left: (interruption: "cancelled" | "unread") => void
+  /** How long a part may wait for the next one to be asked for. */
+  readonly unreadMs: number
+}
+
+interface Watch {
+  readonly stream: ReadableStream<unknown>
+  readonly stop: () => void
+}
+
+/** Tells of streams that nothing holds any more. */
+const forgotten =
+  typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((forget) => forget())
+
+/** A stream of the same parts, each of which is read when it is asked for. */
+const watched = (stream: ReadableStream<unknown>, { left, see, unreadMs }: Watcher): Watch => {
+  const reader = stream.getReader()
+  let isWhole = false
+  const reading = new Reading(unreadMs, () => left("unread"))
+  const stop = () => reading.stop()
+  const leave = (interruption: "cancelled" | "unread") => {
+    // What has passed whole may still be read on behind this stream.
+    if (isWhole) return
+    stop()
+    left(interruption)
+  }
+  const pull = async (controller: ReadableStreamDefaultController<unknown>) => {
+    reading.waits()
+    const { done, value } = await reader.read()
+    reading.took()
+    if (done) {
+      isWhole = true
+      return controller.close()
+    }
+    controller.enqueue(value)
+    see(value)
+  }
+  const cancel = (reason: unknown) => {
+    leave("cancelled")
+    return reader.cancel(reason)
+  }
+  const same = new ReadableStream<unknown>({ pull, cancel }, { highWaterMark: 0 })
+  forgotten?.register(same, () => leave("unread"))
+  return { stream: same, stop }
+}
+
 /**
- * Tells `see` of each part of a stream as it is read. The SDK pipes the stream on, and must get this very object. It is not
- * watched where the SDK reads it otherwise.
+ * Watches a stream as the SDK pipes it on, which must get this very object. It is not watched where the SDK reads it otherwise. Returns
+ * what ends the watch.
  */
-export const watch = (stream: ReadableStream<unknown>, see: (part: unknown) => void): void => {
+export const watch = (stream: ReadableStream<unknown>, watcher: Watcher): (() => void) => {
   const { pipeThrough } = stream
-  const watched = () =>
-    new TransformStream<unknown, unknown>({
-      transform: (part, controller) => {
-        controller.enqueue(part)
-        see(part)
-      }
-    })
-  Object.defineProperty(stream, "pipeThrough", {
-    configurable: true,
-    writable: true,
-    value: (...args: Parameters<typeof pipeThrough>) => pipeThrough.call(pipeThrough.call(stream, watched()), ...args)
-  })
+  let stop = () => {}
+  const value = (...args: Parameters<typeof pipeThrough>) => {
+    const watch = watched(stream, watcher)
+    stop = watch.stop
+    return pipeThrough.call(watch.stream, ...args)
+  }
+  Object.defineProperty(stream, "pipeThrough", { configurable: true, writable: true, value })
+  return () => stop()
 }

@@ -16,6 +16,8 @@ export interface Started {
   readonly answer?: Fields
   /** What the model has said so far, of a stream of version 7. */
   readonly said?: () => Fields
+  /** Ends the watch over the reader of such a stream. */
+  readonly unwatch?: () => void
   /** What surrounded the call when it began. */
   readonly context: CallContext
   /** What the start told of credentials. */
@@ -89,7 +91,7 @@ export class Starts {
   }
 
   /** Keeps what comes to be known before the end. */
-  know(event: Fields, known: Pick<Started, "answer" | "said">): void {
+  know(event: Fields, known: Pick<Started, "answer" | "said" | "unwatch">): void {
     if (this.hold(event, sizeOf(known.answer))) this.#change(event, (started) => ({ ...started, ...known }))
   }
 
@@ -143,6 +145,7 @@ export class Starts {
     if (held === undefined) return undefined
     this.#bytes -= held.bytes
     this.#options.memory.release(held.bytes)
+    held.started.unwatch?.()
     return held.started
   }
 

@@ -41,12 +41,16 @@ export interface AiSdkCall {
   readonly occurredAt: Date
   readonly durationMs: number
   readonly firstTokenMs: number | undefined
+  /** The status of a provider's error. Of an answer it is not told. */
+  readonly httpStatus: number | undefined
 }
 
 export interface TelemetryOptions {
   readonly starts: Starts
   /** What surrounds the caller. */
   readonly context: () => CallContext
+  /** How long a stream may lie unread before it is recorded as far as it came, in ms. */
+  readonly unreadMs: number
   /** Gets each call when it is over, with what surrounded its start. */
   readonly record: (call: AiSdkCall, context: CallContext) => void
 }
@@ -54,6 +58,13 @@ export interface TelemetryOptions {
 const numberIn = (value: unknown, name: string): number | undefined => {
   const found = isObject(value) ? value[name] : undefined
   return typeof found === "number" ? found : undefined
+}
+
+/** What is told of an error that was met again and again is the last one. */
+const statusOf = ({ error }: Fields): number | undefined => {
+  const status =
+    numberIn(error, "statusCode") ?? numberIn(isObject(error) ? error["lastError"] : undefined, "statusCode")
+  return status !== undefined && Number.isInteger(status) && status >= 100 && status <= 599 ? status : undefined
 }
 
 const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
@@ -65,7 +76,8 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
     output: withoutSecrets(output, secrets),
     occurredAt: started.occurredAt,
     durationMs: performance.now() - started.startedAt,
-    firstTokenMs: numberIn(event["performance"], "timeToFirstOutputMs") ?? numberIn(started.answer, "msToFirstChunk")
+    firstTokenMs: numberIn(event["performance"], "timeToFirstOutputMs") ?? numberIn(started.answer, "msToFirstChunk"),
+    httpStatus: statusOf(event)
   }
 }
 
@@ -73,7 +85,7 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
 export const unfinished = (started: Started): AiSdkCall =>
   callOf(started, {}, Written.write({ ...started.said?.(), ...failureOf("exit") }))
 
-export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTelemetry => {
+export const make = ({ context, record, starts, unreadMs }: TelemetryOptions): AiSdkTelemetry => {
   const end = (event: Fields, output: (started: Started) => string) => {
     // Version 7 tells the end of a step twice.
     const started = starts.take(event, context())
@@ -107,8 +119,12 @@ export const make = ({ context, record, starts }: TelemetryOptions): AiSdkTeleme
       const { stream } = answer
       if (!(stream instanceof ReadableStream)) return
       const said = Said.make((bytes) => starts.hold(event, bytes))
-      starts.know(event, { said: said.result })
-      Said.watch(stream, said.take)
+      const unwatch = Said.watch(stream, {
+        unreadMs,
+        see: said.take,
+        left: (interruption) => end(event, () => Written.write({ ...said.result(), ...failureOf(interruption) }))
+      })
+      starts.know(event, { said: said.result, unwatch })
     })(result)
 
   return {

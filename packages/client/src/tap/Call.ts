@@ -6,6 +6,7 @@ import type { Budget } from "../delivery/Budget.ts"
 import type { DropReason } from "../delivery/Counters.ts"
 import { objectIn } from "../event/Event.ts"
 import { failureOfError } from "../event/Interruption.ts"
+import { Reading } from "../platform/Reading.ts"
 import * as Timers from "../platform/Timers.ts"
 import type { CapturedRequest } from "./CapturedRequest.ts"
 
@@ -79,6 +80,7 @@ export class Call {
   readonly #request: CapturedRequest
   readonly #budget: Budget
   readonly #listener: CallListener
+  readonly #open: Set<Call>
   readonly #occurredAt = new Date()
   readonly #startedAt = performance.now()
   #firstTokenMs: number | undefined
@@ -87,18 +89,14 @@ export class Call {
   #held: number
   #isOver = false
   #isReleased = false
-  #stopTimer: (() => void) | undefined
-  /** When the application took the last bytes, and whether it waits for others. */
-  #readAt = 0
-  #isReading = false
+  /** Of the body, once it has begun. */
+  #reading: Reading | undefined
   /** Copies of chunks that the keeper has not got yet: the application gets them first. */
   readonly #pending: Array<Uint8Array> = []
   /** What the keeper held when it was measured last, what it got since then, and in all. */
   #measured = 0
   #unmeasured = 0
   #passed = 0
-
-  readonly #open: Set<Call>
 
   /** The call is in `open` while it is under way. */
   constructor(request: CapturedRequest, budget: Budget, listener: CallListener, open: Set<Call>) {
@@ -128,21 +126,19 @@ export class Call {
   answered(status: number, keeper: Keeper, unreadMs: number): void {
     this.#status = status
     this.#keeper = keeper
-    this.#readAt = performance.now()
-    this.#watch(unreadMs, unreadMs)
+    this.#reading = new Reading(unreadMs, () => this.end("unread"))
   }
 
   /** The application waits for bytes of the body. */
   reading(): void {
-    this.#isReading = true
+    this.#reading?.waits()
   }
 
   /** Takes the next bytes of the body. They may be detached afterwards. */
   push(chunk: Uint8Array): void {
-    this.#isReading = false
-    if (this.#isOver || this.#keeper === undefined) return
-    this.#readAt = performance.now()
-    this.#firstTokenMs ??= this.#readAt - this.#startedAt
+    const at = this.#reading?.took()
+    if (this.#isOver || this.#keeper === undefined || at === undefined) return
+    this.#firstTokenMs ??= at - this.#startedAt
     if (!this.take(chunk.byteLength)) return
     // `slice` of a `Buffer` would copy nothing, and a `DataView` has none.
     const copy = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice()
@@ -212,7 +208,7 @@ export class Call {
   #close(): void {
     this.#isOver = true
     this.#open.delete(this)
-    this.#stopTimer?.()
+    this.#reading?.stop()
   }
 
   #release(): void {
@@ -220,15 +216,5 @@ export class Call {
     this.#budget.release(this.#held)
     this.#held = 0
     this.#keeper = undefined
-  }
-
-  /** Ends a call whose answer was not read on for `unreadMs`. The time that the application waits for bytes does not count. */
-  #watch(unreadMs: number, waitMs: number): void {
-    this.#stopTimer = Timers.after(waitMs, () => {
-      if (this.#isReading) return this.#watch(unreadMs, unreadMs)
-      const leftMs = unreadMs - (performance.now() - this.#readAt)
-      if (leftMs <= 0) this.end("unread")
-      else this.#watch(unreadMs, leftMs)
-    })
   }
 }

@@ -2,8 +2,8 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import * as ai from "ai"
 import { formats } from "@tachograph/formats"
-import { beforeAll, expect, it } from "vitest"
-import { begun, type Provider, startProvider, stream } from "../Provider.ts"
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { begun, json, type Provider, startProvider, stream } from "../Provider.ts"
 import { type Recording, startRecording } from "../Recording.ts"
 import { chat } from "../sdk/Wire.ts"
 import { wires } from "./Wires.ts"
@@ -93,6 +93,14 @@ it("records a stream that breaks as far as it came", async () => {
   })
 })
 
+it("records the status of an error that came again", async () => {
+  provider.answer = json({ error: { message: "Slow down", type: "rate_limit" } }, 429, { "retry-after-ms": "1" })
+  const recording = await startRecording()
+  await read(recording, undefined, { maxRetries: 1 })
+  expect(provider.requests.length).toBeGreaterThan(1)
+  expect(await recording.events()).toMatchObject([{ http_status: 429, properties: { output: { error: {} } } }])
+})
+
 it("records the second step of a stream that is aborted, and gives the application the same", async () => {
   let calls = 0
   provider.answer = (response) =>
@@ -106,4 +114,29 @@ it("records the second step of a stream that is aborted, and gives the applicati
   expect(parts).toEqual(["Grüße", " ☀", "18 °C"])
   const outputs = (await recording.events()).map(({ properties }) => properties.output)
   expect(outputs).toMatchObject([{ finishReason: "tool-calls" }, { content: [{ type: "text", text: "18 °C" }] }])
+})
+
+describe.each(["in time", "as a whole"])("a stream that comes %s, and is not read to its end", (speed) => {
+  const many = Array.from({ length: 200 }, (_, n) => wires.openAiChat.said(`${n} `)[0]!)
+
+  /** The stream of a model that says `0 1 2 …`. */
+  const ask = ({ recorder }: Recording) => {
+    provider.answer = speed === "in time" ? stream([...many, ...chat.chunks]) : stream([many.slice(0, 3).join("")])
+    const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
+    return ai.streamText({ model, prompt: "?", telemetry: { integrations: [recorder.aiSdk] } })
+  }
+
+  const outputOf = async (recording: Recording) => {
+    await vi.waitFor(() => expect(recording.recorder.counters()).toMatchObject({ underWay: 0 }), 5000)
+    const [{ properties }] = (await recording.events()) as [any]
+    return properties.output
+  }
+
+  it("is recorded as far as it came, after a time", async () => {
+    const recording = await startRecording({ unreadMs: 200 })
+    for await (const part of ask(recording).textStream) if (part === "1 ") break
+    const output = await outputOf(recording)
+    expect(output).toMatchObject({ content: [{ type: "text" }], error: { type: "unread" } })
+    expect(output.content[0].text).toMatch(/^0 1 /)
+  })
 })

@@ -119,7 +119,8 @@ describe.each(kinds)("%s of ai 7", (kind) => {
     await expect(run(recording)).rejects.toThrow("Wrong key")
     const events = await recording.events()
     expect(events).toHaveLength(1)
-    const { properties, text } = events[0]!
+    const { http_status, properties, text } = events[0]!
+    expect(http_status).toBe(401)
     expect(formats.aisdk.facts(properties.inputs, properties.output)).toMatchObject({
       error_type: "bad_key",
       error_status: 401
