@@ -2,7 +2,7 @@ import { modelInUrl } from "@tachograph/formats"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { serverOf } from "./api/Access.ts"
-import { type Api as TachographApi, createApi } from "./api/Api.ts"
+import { type Api as TachographApi, createApi, unavailable } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Budget } from "./delivery/Budget.ts"
 import type { Counters } from "./delivery/Counters.ts"
@@ -15,6 +15,7 @@ import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Callbacks from "./platform/Callbacks.ts"
+import { hint } from "./Near.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { RecordedCall } from "./RecordedCall.ts"
@@ -33,12 +34,16 @@ export class Core {
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
   readonly intake: Intake
+  readonly #warn: Warnings.Warn
+  /** Whether no code of the user has the recorder. */
+  readonly #isAlone: boolean
   #fingerprint: Promise<string> | undefined
   #api: TachographApi | undefined
 
   /** `check` has found nothing wrong with the options, and nothing missing. `nameOf` is absent where the user has the recorder. */
   constructor(options: RecorderOptions, nameOf?: NameOf) {
-    const warn = Warnings.make(nameOf === undefined)
+    this.#isAlone = nameOf !== undefined
+    const warn = (this.#warn = Warnings.make(!this.#isAlone))
     this.#options = options
     // Taken now: a `fetch` that is put over it later may be a tap, which would call itself.
     this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
@@ -74,9 +79,13 @@ export class Core {
   }
 
   get api(): TachographApi {
+    return (this.#api ??= this.#makeApi())
+  }
+
+  #makeApi(): TachographApi {
     const { apiKey, url } = this.#options
-    if (url === undefined) throw new TypeError("recorder.api: this recorder has no url; use tachograph.recorder")
-    return (this.#api ??= createApi({ url, apiKey, fetch: this.#fetch }))
+    if (url === undefined) return unavailable("recorder.api: this recorder has no url; use tachograph.recorder")
+    return createApi({ url, apiKey, fetch: this.#fetch })
   }
 
   tap(bound: Context.CallContext, fetch: Tap.Fetch = this.#fetch, isOn?: () => boolean): Tap.Fetch {
@@ -89,6 +98,13 @@ export class Core {
       begin: () => this.#listen(this.contextOf(bound)),
       lost: (cause) => this.intake.lose({ reason: "unreadable", cause })
     })
+  }
+
+  /** Says once which field is not known. The types say it too; nothing fails by it. */
+  checkNames(method: string, given: object, names: ReadonlySet<string>): void {
+    for (const name of Object.keys(given)) {
+      if (!names.has(name)) this.#warn(`${method} does not know ${name}${hint(name, names)}`, undefined, "")
+    }
   }
 
   /** What surrounds the caller counts more than what a recorder was bound to. */
@@ -125,6 +141,7 @@ export class Core {
 
   record(given: RecordedCall, bound: Context.CallContext) {
     if (!isObject(given) || typeof given.api !== "string") throw notACall()
+    this.checkNames("record", given, callFields)
     const { agent, agentVersion, person, session, waitUntil, ...call } = given
     this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
   }
@@ -166,7 +183,12 @@ export class Core {
   }
 
   counters(): Counters {
-    return { ...this.delivery.counters(), underWay: this.#open.size + this.#starts.size, heldBytes: this.budget.held }
+    return {
+      ...this.delivery.counters(),
+      postponed: this.intake.postponed,
+      underWay: this.#open.size + this.#starts.size,
+      heldBytes: this.budget.held
+    }
   }
 
   aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
@@ -210,7 +232,7 @@ export class Core {
       }, isAtEnd)
     })
     relax()
-    return isSettled && !this.intake.hasPostponed
+    return isSettled && this.intake.postponed === 0
   }
 
   /** The core keeps what is registered from being collected. */
@@ -235,11 +257,18 @@ export class Core {
         for (const call of this.#open) call.abandon("exit")
         for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
         this.intake.exit()
+        // The user has no counters.
+        if (this.#isAlone) Warnings.sayLost(this.#warn, this.counters().dropped)
       }
     }
     ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
   }
 }
+
+const callFields: ReadonlySet<string> = new Set([
+  ...["api", "inputs", "output", "occurredAt", "durationMs", "firstTokenMs", "httpStatus"],
+  ...Context.fields
+])
 
 const notACall = () => new TypeError("record: expected api, inputs and output")
 

@@ -127,9 +127,9 @@ export class Intake {
     return this.#preparing.size > 0 || this.#delivery.size > 0
   }
 
-  /** Whether events wait on disk that could not be sent. */
-  get hasPostponed(): boolean {
-    return this.#spoolQueue?.hasPostponed === true
+  /** How many events wait on disk that could not be sent. */
+  get postponed(): number {
+    return this.#spoolQueue?.postponed ?? 0
   }
 
   /** Whether all that is left is on disk, and would be refused there, as what was tried of it. */

@@ -5,6 +5,7 @@ import type { Drop } from "./delivery/Counters.ts"
 import { type Grouping, isObject, type RecordedEvent } from "./event/Event.ts"
 import type { FingerprintFields } from "./fingerprint/Fingerprint.ts"
 import type { PackageScope } from "./fingerprint/Packages.ts"
+import { hint } from "./Near.ts"
 
 interface CommonOptions extends Grouping {
   /** Fields of the fingerprint that replace those that are found. */
@@ -103,16 +104,31 @@ const callback = ["a function", isFunction] as const
 const isAddress = (value: unknown): boolean =>
   typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 
-const isWritable = (value: object) => {
-  try {
-    return JSON.stringify(value) !== undefined
-  } catch {
-    return false
-  }
+/** What is expected of each option or field where it is given. */
+type Expected<Name extends string = string> = Readonly<
+  Record<Name, readonly [what: string, isRight: (value: unknown) => boolean]>
+>
+
+/** The server would refuse every call whose fingerprint has others. */
+const expectedOfFingerprint: Expected<keyof FingerprintFields> = {
+  language: name,
+  language_version: name,
+  system: name,
+  provider1_sdk_version: name,
+  provider2_sdk_version: name,
+  provider3_sdk_version: name,
+  service_sdk_version: name,
+  git_repository_url: name,
+  git_branch: name,
+  git_commit_hash: name,
+  git_commit_date: name,
+  all_packages: [
+    "versions by the name of the package",
+    (value) => isObject(value) && Object.values(value).every(isText)
+  ]
 }
 
-/** What is expected of each option where it is given. */
-const expected: Readonly<Record<string, readonly [what: string, isRight: (value: unknown) => boolean]>> = {
+const expected: Expected = {
   url: ["http://… or https://…", (value) => value === "" || isAddress(value)],
   apiKey: name,
   tachograph: ["the result of createTachograph", (value) => isObject(value) && isFunction(value["record"])],
@@ -135,7 +151,17 @@ const expected: Readonly<Record<string, readonly [what: string, isRight: (value:
   waitUntil: callback,
   spool: ["the path of a folder", (value) => typeof value === "string" && value !== ""],
   packages: [`"direct", "all" or "none"`, (value) => value === "direct" || value === "all" || value === "none"],
-  fingerprint: ["an object of fields, as in JSON", (value) => isObject(value) && isWritable(value)]
+  fingerprint: ["an object of fields", isObject]
+}
+
+/** `path` names what the fields are of. */
+const checkFields = (fields: object, rules: Expected, what: string, path = ""): void => {
+  for (const [name, value] of Object.entries(fields)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (rule === undefined)
+      throw new TypeError(`${path}${name}: expected no such ${what}${hint(name, Object.keys(rules))}`)
+    if (value !== undefined && !rule[1](value)) throw new TypeError(`${path}${name}: expected ${rule[0]}`)
+  }
 }
 
 /**
@@ -144,12 +170,9 @@ const expected: Readonly<Record<string, readonly [what: string, isRight: (value:
  */
 export const check = (options: RecorderOptions): "url" | "apiKey" | undefined => {
   if (!isObject(options as unknown)) throw new TypeError("options: expected an object")
-  for (const [option, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(expected, option) ? expected[option] : undefined
-    if (rule === undefined) throw new TypeError(`${option}: expected no such option`)
-    if (value !== undefined && !rule[1](value)) throw new TypeError(`${option}: expected ${rule[0]}`)
-  }
-  const { apiKey, project, tachograph, url } = options
+  checkFields(options, expected, "option")
+  const { apiKey, fingerprint, project, tachograph, url } = options
+  if (fingerprint !== undefined) checkFields(fingerprint, expectedOfFingerprint, "field", "fingerprint.")
   if (tachograph !== undefined) {
     if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")
     return undefined

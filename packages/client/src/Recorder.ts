@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Records calls to model providers, in the background. */
 import * as AiSdk from "./aisdk/Telemetry.ts"
-import type { Api as TachographApi } from "./api/Api.ts"
+import { type Api as TachographApi, unavailable } from "./api/Api.ts"
 import * as Context from "./context/Context.ts"
 import { Core } from "./Core.ts"
 import type { Counters } from "./delivery/Counters.ts"
@@ -44,11 +44,13 @@ export interface Recorder extends AsyncDisposable, Disposable {
   readonly spooled: () => Promise<void>
   readonly counters: () => Counters
   /**
-   * Calls every operation of the interface with the recorder's `url` and `apiKey`. Throws a `TypeError` where the recorder has none, or
-   * has a `tachograph` instead: that has `tachograph.recorder`.
+   * Calls every operation of the interface with the recorder's `url` and `apiKey`. Every call rejects with a `TypeError` where the
+   * recorder is off, or has a `tachograph` instead: that has `tachograph.recorder`.
    */
   readonly api: TachographApi
 }
+
+const flushFields = new Set(["timeoutMs"])
 
 const bind = (core: Core, bound: Context.CallContext): Recorder => {
   let fetch: typeof globalThis.fetch | undefined
@@ -69,8 +71,10 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
         Tap.takeOff(installed, before)
       }
     },
-    with: (context, run) =>
-      core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context)))),
+    with: (context, run) => {
+      core.checkNames("with", context, Context.fields)
+      return core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context))))
+    },
     get aiSdk() {
       return (aiSdk ??= core.aiSdk(bound))
     },
@@ -81,7 +85,10 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
         core.intake.lose({ reason: "unreadable", cause })
       }
     },
-    flush: ({ timeoutMs = 30_000 } = {}) => core.flush(timeoutMs),
+    flush: (options = {}) => {
+      core.checkNames("flush", options, flushFields)
+      return core.flush(options.timeoutMs ?? 30_000)
+    },
     spooled: () => core.intake.spooled(),
     counters: () => core.counters(),
     get api() {
@@ -108,10 +115,17 @@ const off = (fetch: typeof globalThis.fetch): Recorder => {
     record: ignore,
     flush: async () => true,
     spooled: async () => {},
-    counters: () => ({ recorded: 0, sent: 0, retried: 0, waiting: 0, underWay: 0, heldBytes: 0, dropped: {} }),
-    get api(): TachographApi {
-      throw new TypeError("recorder.api: this recorder is off")
-    },
+    counters: () => ({
+      recorded: 0,
+      sent: 0,
+      retried: 0,
+      waiting: 0,
+      postponed: 0,
+      underWay: 0,
+      heldBytes: 0,
+      dropped: {}
+    }),
+    api: unavailable("recorder.api: this recorder is off"),
     [Symbol.dispose]: ignore,
     [Symbol.asyncDispose]: async () => {}
   }

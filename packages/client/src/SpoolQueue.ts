@@ -40,9 +40,9 @@ export class SpoolQueue {
     this.#refill()
   }
 
-  /** Whether events wait on disk that could not be sent. */
-  get hasPostponed(): boolean {
-    return this.#postponed.size > 0
+  /** How many events wait on disk that could not be sent. */
+  get postponed(): number {
+    return this.#postponed.size
   }
 
   /** Whether events wait on disk for room in the queue. */

@@ -1,6 +1,6 @@
 /** What the recorder prints. */
 import * as Cause from "./delivery/Cause.ts"
-import type { Drop } from "./delivery/Counters.ts"
+import type { Counters, Drop } from "./delivery/Counters.ts"
 
 /** What an option is called where the user gives it. */
 export type NameOf = (option: string) => string
@@ -15,7 +15,8 @@ export const make = (hasRecorder: boolean): Warn => {
     if (seen.has(key)) return
     seen.add(key)
     const because = cause instanceof Error ? `: ${Cause.inWords(cause)}` : ""
-    console.warn(`Tachograph: ${what}${because}.${hasRecorder ? ` ${where}` : ""}`)
+    const end = what.endsWith("?") ? "" : "."
+    console.warn(`Tachograph: ${what}${because}${end}${hasRecorder && where !== "" ? ` ${where}` : ""}`)
   }
 }
 
@@ -29,3 +30,10 @@ export const ofDrops =
       "See recorder.counters() for how many.",
       reason === "redacted" ? String(cause) : reason
     )
+
+/** How many calls were lost in all, where that is more than the warnings have told. */
+export const sayLost = (warn: Warn, dropped: Counters["dropped"]): void => {
+  const counts = Object.entries(dropped)
+  if (counts.every(([, count]) => count === 1)) return
+  warn(`calls that are not recorded: ${counts.map(([reason, count]) => `${count} (${reason})`).join(", ")}`)
+}

@@ -3,10 +3,13 @@
  * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION,
  * TACHOGRAPH_PERSON, TACHOGRAPH_SPOOL and TACHOGRAPH_EXIT_MS.
  */
-import { variable } from "./platform/Builtins.ts"
+import { variable, variables } from "./platform/Builtins.ts"
+import { nearest } from "./Near.ts"
 import * as Recorder from "./Recorder.ts"
 
-const nameOf = (option: string): string => `TACHOGRAPH_${option.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`
+const prefix = "TACHOGRAPH_"
+
+const nameOf = (option: string): string => `${prefix}${option.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`
 
 const given = (option: string): string | undefined => variable(nameOf(option))
 
@@ -19,16 +22,25 @@ const numberIn = (text: string | undefined): number | undefined => {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message.replace(/^\w+(?=: expected )/, nameOf) : String(error)
 
+const texts = ["url", "apiKey", "agent", "agentVersion", "session", "person", "spool"] as const
+
+const known = [...texts, "exitMs"].map(nameOf)
+
+/** Other programs of the project read variables of other names, which may be set as well. */
+const checkNames = (): void => {
+  for (const [name] of variables()) {
+    if (!name.startsWith(prefix) || known.includes(name)) continue
+    const names = known.map((each) => each.slice(prefix.length))
+    const near = nearest(name.slice(prefix.length), names)
+    if (near !== undefined) console.warn(`Tachograph: ${name} is not known: did you mean ${prefix}${near}?`)
+  }
+}
+
 const start = (): void => {
+  checkNames()
   try {
     const options = {
-      url: given("url"),
-      apiKey: given("apiKey"),
-      agent: given("agent"),
-      agentVersion: given("agentVersion"),
-      session: given("session"),
-      person: given("person"),
-      spool: given("spool"),
+      ...Object.fromEntries(texts.map((option) => [option, given(option)])),
       exitMs: numberIn(given("exitMs"))
     }
     Recorder.start(options, nameOf).install()

@@ -37,6 +37,7 @@ describe("createRecorder", () => {
       sent: 1,
       retried: 0,
       waiting: 0,
+      postponed: 0,
       underWay: 0,
       heldBytes: 0,
       dropped: {}
@@ -292,11 +293,37 @@ describe("createRecorder", () => {
     ["spool: expected the path of a folder", { ...valid, spool: 5 }],
     [`packages: expected "direct", "all" or "none"`, { ...valid, packages: "directt" }],
     ["project: leave it out with a url", { ...valid, project: "other" }],
-    ["fingerprint: expected an object of fields, as in JSON", { ...valid, fingerprint: { git_branch: 1n } }],
+    ["agnet: expected no such option: did you mean agent?", { ...valid, agnet: "a" }],
+    ["api_key: expected no such option: did you mean apiKey?", { ...valid, api_key: "a" }],
+    ["fingerprint: expected an object of fields", { ...valid, fingerprint: [] }],
+    ["fingerprint.language: expected a text", { ...valid, fingerprint: { language: 5 } }],
+    [
+      "fingerprint.gitBranch: expected no such field: did you mean git_branch?",
+      { ...valid, fingerprint: { gitBranch: "" } }
+    ],
+    ["fingerprint.all_packages: expected versions", { ...valid, fingerprint: { all_packages: { effect: 4 } } }],
     ["session: expected a text", { ...valid, session: 17 }]
   ])("rejects wrong options: %s", (message, options) => {
     expect(() => createRecorder(options as never)).toThrow(message)
   })
+})
+
+it("says once which names it does not know, and records all the same", async () => {
+  const recording = await startRecording()
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+  for (let n = 0; n < 2; n++) {
+    recording.recorder.with({ sesion: "s", agent: "a" } as object, () => {
+      recording.recorder.record({ api: "aisdk", inputs: { n }, output: {}, duration: 5 } as never)
+    })
+    await recording.recorder.flush({ timeout: 5_000 } as object)
+  }
+  expect(warn.mock.calls).toEqual([
+    ["Tachograph: with does not know sesion: did you mean session?"],
+    ["Tachograph: record does not know duration: did you mean durationMs?"],
+    ["Tachograph: flush does not know timeout: did you mean timeoutMs?"]
+  ])
+  warn.mockRestore()
+  expect(await recording.events()).toMatchObject([{ agent: "a" }, { agent: "a" }])
 })
 
 describe("a recorder without an address or a key", () => {
@@ -328,11 +355,12 @@ describe("a recorder without an address or a key", () => {
       sent: 0,
       retried: 0,
       waiting: 0,
+      postponed: 0,
       underWay: 0,
       heldBytes: 0,
       dropped: {}
     })
-    expect(() => recorder.api).toThrow(TypeError)
+    await expect({ ...recorder }.api.listEvents()).rejects.toThrow("recorder.api: this recorder is off")
     expect(warn.mock.calls).toHaveLength(1)
     warn.mockRestore()
   })

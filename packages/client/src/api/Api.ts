@@ -83,6 +83,13 @@ const isWritten = (body: unknown): body is Body =>
   ArrayBuffer.isView(body) ||
   body instanceof Blob
 
+/** What stands for a part of a path. Dots alone would lead to another path. */
+const segmentOf = (name: string, value: unknown): string => {
+  const text = value === undefined || value === null ? "" : String(value)
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`${name}: expected a text that is not empty, . or ..`)
+  return encodeURIComponent(text)
+}
+
 /** The target and the parts of a request. */
 const requestOf = ({ bodyType = "application/json", headers: names = [], method, path }: Entry, input: Input) => {
   const { body, ...rest } = input
@@ -93,7 +100,7 @@ const requestOf = ({ bodyType = "application/json", headers: names = [], method,
     if (names.includes(name)) headers.set(name.replaceAll("_", "-"), String(value))
     else query.set(name, String(value))
   }
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, input[name]))
   const target = query.size === 0 ? filled : `${filled}?${query}`
   if (body === undefined) return { target, headers, init: { method } }
   headers.set("content-type", bodyType)
@@ -151,3 +158,7 @@ export const createApi = (options: ApiOptions): Api => {
   const methods = Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, options)])
   return Object.fromEntries(methods) as unknown as Api
 }
+
+/** All operations, each of which rejects with a `TypeError` of this message. */
+export const unavailable = (message: string): Api =>
+  createApi({ url: "http://unavailable.invalid", fetch: () => Promise.reject(new TypeError(message)) })

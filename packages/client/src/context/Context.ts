@@ -7,6 +7,8 @@ export interface CallContext extends Grouping {
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
 }
 
+export const fields: ReadonlySet<string> = new Set(["agent", "agentVersion", "person", "session", "waitUntil"])
+
 /** Fields that are undefined do not replace those around them. */
 export const merge = (...contexts: ReadonlyArray<CallContext>): CallContext =>
   Object.assign(

@@ -31,10 +31,7 @@ export interface Drop {
   readonly cause?: unknown
 }
 
-/**
- * Since the recorder was created. `recorded` is `sent`, `waiting`, what was dropped after it was recorded, and what waits in the spool
- * because it could not be sent.
- */
+/** Since the recorder was created. `recorded` is `sent`, `waiting`, `postponed`, and what was dropped after it was recorded. */
 export interface Counters {
   /** Events that were accepted for sending. */
   readonly recorded: number
@@ -44,6 +41,8 @@ export interface Counters {
   readonly retried: number
   /** Events that wait or are being sent. */
   readonly waiting: number
+  /** Events that are left in the spool for later, because they could not be sent. 0 without a spool. */
+  readonly postponed: number
   /** Calls that are not over. */
   readonly underWay: number
   /** Bytes that waiting events and calls under way hold in memory. */

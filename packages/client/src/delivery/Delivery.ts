@@ -104,7 +104,7 @@ export class Delivery {
     this.#options = options
   }
 
-  counters(): Omit<Counters, "heldBytes" | "underWay"> {
+  counters(): Omit<Counters, "heldBytes" | "postponed" | "underWay"> {
     return {
       recorded: this.#recorded,
       sent: this.#sent,

@@ -165,6 +165,18 @@ describe("the typed client", () => {
     }
   })
 
+  it.each([undefined, "", ".", ".."])("sends no request for the id %s", async (event_id) => {
+    const before = server.requests.length
+    await expect(api.getEvent({ event_id } as never)).rejects.toThrow("event_id: expected a text that is not empty")
+    expect(server.requests).toHaveLength(before)
+  })
+
+  it("rejects every call of a recorder in the same process, which has none", async () => {
+    const tachograph = { record: async () => {}, fingerprint: async () => "" }
+    const recorder = { ...createRecorder({ tachograph }) }
+    await expect(recorder.api.getMe()).rejects.toThrow("use tachograph.recorder")
+  })
+
   it("is a part of the recorder", async () => {
     const recorder = createRecorder({ url: server.url, apiKey })
     recorder.record({ api: "provider1-chat-completions", inputs: { messages }, output: {}, session: "recorded" })

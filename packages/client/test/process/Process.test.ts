@@ -78,6 +78,23 @@ describe("node --import @tachograph/client/register", () => {
     expect([code, errors]).toEqual([0, `Tachograph: a call is not recorded ${said.replace("URL", server.url)}`])
   })
 
+  it("says which variable was meant", async () => {
+    const server = await startServer()
+    const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_AGNET: "x", TACHOGRAPH_PORT: "5" }
+    const child = start("Chat.ts", environment, ["--import", register])
+    const { errors } = await child.end()
+    expect(errors).toBe("Tachograph: TACHOGRAPH_AGNET is not known: did you mean TACHOGRAPH_AGENT?\n")
+    expect(await server.events()).toHaveLength(1)
+  })
+
+  it("says at the end how many calls were lost", async () => {
+    const server = await startServer()
+    server.intercept = refuse(401, "unauthorized")
+    const child = start("Chat.ts", { ...recordingEnvironment(server.url), CALLS: "3" }, ["--import", register])
+    const { errors } = await child.end()
+    expect(errors).toContain("Tachograph: calls that are not recorded: 3 (refused).\n")
+  })
+
   it("leaves the end of the process alone where TACHOGRAPH_EXIT_MS is 0", async () => {
     const server = await startServer()
     server.intercept = (_request, response) => {

@@ -52,11 +52,14 @@ describe("a spooled event", () => {
     expect(await recorder.flush()).toBe(false)
     expect(filesIn(spool)).toHaveLength(1)
     // It was recorded, and waits: a counter never falls.
-    expect(recorder.counters()).toMatchObject({ recorded: 1, sent: 0, dropped: {}, problem: expect.any(String) })
+    expect(recorder.counters()).toMatchObject({
+      ...{ recorded: 1, sent: 0, waiting: 0, postponed: 1, dropped: {} },
+      problem: expect.any(String)
+    })
     server.intercept = () => false
     await flushed(recorder)
     expect(await numbers(server)).toEqual([1])
-    expect(recorder.counters()).toMatchObject({ recorded: 1, sent: 1, waiting: 0 })
+    expect(recorder.counters()).toMatchObject({ recorded: 1, sent: 1, waiting: 0, postponed: 0 })
     expect(recorder.counters()).not.toHaveProperty("problem")
     expect(filesIn(spool)).toEqual([])
     expect(drops).toEqual([])
@@ -95,13 +98,15 @@ describe("a spooled event", () => {
   it("stays on disk where the fingerprint of its process is refused", async () => {
     const server = await startServer()
     const spool = temporaryFolder()
-    const { drops, record, recorder } = open(server, spool, { fingerprint: { git_branch: 5 as never } })
+    const { drops, record, recorder } = open(server, spool)
+    server.intercept = (request, response) =>
+      request.url === "/api/v1/fingerprints" && refuse(422, "validation-error")(request, response)
     record(1)
     await recorder.spooled()
     expect(await recorder.flush()).toBe(false)
     expect(filesIn(spool)).toHaveLength(1)
     expect(drops).toEqual([])
-    expect(recorder.counters().problem).toMatch(/422 body\.git_branch/)
+    expect(recorder.counters().problem).toMatch(/422 validation-error/)
   })
 
   it("is found where the application has changed its working directory", async () => {
