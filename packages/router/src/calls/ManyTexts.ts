@@ -48,8 +48,11 @@ export class ManyTexts<Owner> {
     }
   }
 
-  /** Calls back with all that it finds, also where they overlap, in the order of their beginnings. Returns false if it gave up. */
-  *find(text: Uint8Array, onFound: (owner: Owner, from: number, to: number) => void): Steps.Steps<boolean> {
+  /**
+   * Calls back with all that it finds, also where they overlap, in the order of their beginnings. `onFound` returns how many bytes it
+   * has compared itself. Returns false if it gave up.
+   */
+  *find(text: Uint8Array, onFound: (owner: Owner, from: number, to: number) => number): Steps.Steps<boolean> {
     if (this.#byEnd.size === 0) return true
     const window = this.#window
     const shifts = this.#shifts
@@ -64,7 +67,7 @@ export class ManyTexts<Owner> {
           let length = 0
           while (length < bytes.length && text[at + length] === bytes[length]) length++
           work += length + 1
-          if (length === bytes.length) onFound(owner, at, at + length)
+          if (length === bytes.length) work += onFound(owner, at, at + length)
         }
       }
       at += shift || 1

@@ -22,10 +22,17 @@ interface Parts {
 
 /** The text without the parts, whose bounds are in the order of the text. */
 export function* masked(text: Buffer, bounds: ReadonlyArray<number>): Steps.Steps<Buffer> {
-  const isInQuotes = (from: number, at: number) =>
-    at % 2 === 1 || !unquoted.test(text.toString("latin1", from, bounds[at + 1]))
-  const parts = bounds.every(isInQuotes) ? { bounds, numbers: new Set<number>() } : yield* withNumbers(text, bounds)
-  return yield* cut(text, parts)
+  const areInQuotes = yield* haveLetters(text, bounds)
+  return yield* cut(text, areInQuotes ? { bounds, numbers: new Set<number>() } : yield* withNumbers(text, bounds))
+}
+
+/** Whether each part has what stands in quotes only. */
+function* haveLetters(text: Buffer, bounds: ReadonlyArray<number>): Steps.Steps<boolean> {
+  for (let at = 0; at < bounds.length; at += 2) {
+    if (unquoted.test(text.toString("latin1", bounds[at], bounds[at + 1]))) return false
+    if (at % (2 * partsInStep) === 0) yield
+  }
+  return true
 }
 
 const quote = 0x22
@@ -72,6 +79,7 @@ function* withNumbers(text: Buffer, bounds: ReadonlyArray<number>): Steps.Steps<
     }
     if (opened < from) result.push(from, to)
     else addNumbers(from, to)
+    if (at % (2 * partsInStep) === 0) yield
   }
   return { bounds: result, numbers }
 }

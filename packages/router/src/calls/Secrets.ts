@@ -25,17 +25,26 @@ interface Secret {
 
 const quote = 0x22
 
-/** How many ways of writing credentials are looked for at the ends of texts, each in a pass of its own. */
-const maxCutForms = 64
+/** Parts of a text that are masked, given in the order of their beginnings. Those that overlap are one. */
+class Parts {
+  /** Where each begins and ends, in turn. */
+  readonly bounds: Array<number> = []
+
+  add(from: number, to: number): void {
+    const last = this.bounds.at(-1) ?? 0
+    if (from >= last) this.bounds.push(from, to)
+    else if (to > last) this.bounds[this.bounds.length - 1] = to
+  }
+}
 
 export class Secrets {
   readonly #texts: ManyTexts<ReadonlyArray<Secret>>
-  /** How the credentials are written. */
-  readonly #forms: ReadonlyArray<Buffer>
+  /** The beginnings of credentials, each with the whole as it is written. */
+  readonly #beginnings: ManyTexts<Buffer>
 
-  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>, forms: ReadonlyArray<Buffer>) {
+  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>, beginnings: ManyTexts<Buffer>) {
     this.#texts = texts
-    this.#forms = forms
+    this.#beginnings = beginnings
   }
 
   /** To be looked for in these texts, which are UTF-8. Undefined if there are too many. */
@@ -56,9 +65,10 @@ export class Secrets {
       }
       yield
     }
+    const cut = new Set(credentials.flatMap(Credentials.inCutJson))
     return new Secrets(
       new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets]))),
-      credentials.flatMap(Credentials.inCutJson).flatMap(bytesOf).slice(0, maxCutForms)
+      new ManyTexts([...cut].flatMap(bytesOf).map((bytes) => [bytes.subarray(0, Credentials.shortestCut), bytes]))
     )
   }
 
@@ -79,32 +89,33 @@ export class Secrets {
     return left && (yield* this.#withoutCuts(left))
   }
 
-  /** Without the beginning of a credential where a text ends with it, as one does that broke off. */
-  *#withoutCuts(text: Buffer): Steps.Steps<Buffer> {
-    const cuts = new Map<number, number>()
-    for (const form of this.#forms) {
-      const begin = form.subarray(0, Credentials.shortestCut)
-      for (let at = text.indexOf(begin); at !== -1; at = text.indexOf(begin, at + 1)) {
-        const length = text.subarray(at, at + form.length).indexOf(quote)
-        const isCut = length !== -1 && form.subarray(0, length).equals(text.subarray(at, at + length))
-        if (isCut) cuts.set(at, at + length)
-      }
-      yield
-    }
-    return cuts.size === 0 ? text : yield* Masking.masked(text, [...cuts].sort(([a], [b]) => a - b).flat())
+  /** Without the beginning of a credential where a text ends with it, as one does that broke off; undefined as above. */
+  *#withoutCuts(text: Buffer): Steps.Steps<Buffer | undefined> {
+    const parts = new Parts()
+    let quoteAt = -1
+    const isWhole = yield* this.#beginnings.find(text, (written, from, to) => {
+      if (quoteAt !== Infinity && quoteAt < to) quoteAt = text.indexOf(quote, to)
+      if (quoteAt === -1) quoteAt = Infinity
+      const length = quoteAt - from
+      if (length >= written.length) return 0
+      if (written.compare(text, from, quoteAt, 0, length) === 0) parts.add(from, quoteAt)
+      return length
+    })
+    return yield* withoutParts(text, isWhole, parts)
   }
 
   *#without(text: Buffer, isMasked: (secret: Secret) => boolean): Steps.Steps<Buffer | undefined> {
-    /** Where each masked part begins and ends, in turn. Those that overlap are one. */
-    const parts: Array<number> = []
+    const parts = new Parts()
     const isWhole = yield* this.#texts.find(text, (secrets, from, to) => {
       // All of them are to be asked.
-      if (secrets.filter(isMasked).length === 0) return
-      const last = parts.at(-1) ?? 0
-      if (from >= last) parts.push(from, to)
-      else if (to > last) parts[parts.length - 1] = to
+      if (secrets.filter(isMasked).length > 0) parts.add(from, to)
+      return 0
     })
-    if (!isWhole) return undefined
-    return parts.length === 0 ? text : yield* Masking.masked(text, parts)
+    return yield* withoutParts(text, isWhole, parts)
   }
+}
+
+function* withoutParts(text: Buffer, isWhole: boolean, { bounds }: Parts): Steps.Steps<Buffer | undefined> {
+  if (!isWhole) return undefined
+  return bounds.length === 0 ? text : yield* Masking.masked(text, bounds)
 }

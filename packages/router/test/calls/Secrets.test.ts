@@ -42,6 +42,26 @@ describe("what is recorded", () => {
     })
   })
 
+  it("has no beginning of a credential that repeats itself, each mask once, and nothing else less", () => {
+    const key = "abab".repeat(10)
+    const output = JSON.stringify({ before: "x", cut: `abab ${"abab".repeat(6)}`, after: ["y", "abab".repeat(3)] })
+    expect(JSON.parse(masked([key], [], "{}", output)![1]!)).toEqual({
+      ...{ before: "x", cut: "abab [redacted]", after: ["y", "[redacted]"] }
+    })
+  })
+
+  it.each([
+    ["beginnings", `${"a".repeat(12)}${"b".repeat(100)}`, `"${"a".repeat(8 * 1024 * 1024)}"`, 400],
+    ["texts", "planted-key", `[${'"planted-key",'.repeat(100_000)}0]`, 65],
+    ["numbers", "1234567", `[${"1234567,".repeat(100_000)}0]`, 55]
+  ])("has no more work in a step, however many %s are credentials", (_what, key, output, least) => {
+    const made = Steps.run(Secrets.make({ credentials: [key], suspects: [] }, []))!
+    const steps = made.withoutInOutput(Buffer.from(output))
+    let count = 0
+    for (let step = steps.next(); step.done !== true; step = steps.next()) count++
+    expect(count).toBeGreaterThan(least)
+  })
+
   it("has no part of two credentials that overlap", () => {
     expect(masked(["planted-one-two", "two-three-planted"], [], "<planted-one-two-three-planted>", "")![0]).toBe(
       "<[redacted]>"
