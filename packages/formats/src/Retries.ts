@@ -1,4 +1,7 @@
-/** When a recorder is asked again that has not recorded a call: one rule for the client and the proxy. */
+/**
+ * When a recorder is asked again that has not recorded a call: one rule for the client and the proxy. Over HTTP, where other things than
+ * the recorder may answer, the client goes by the status.
+ */
 
 /** Types of errors after which a call is tried until it is recorded: they say nothing against the call itself. */
 const transientTypes: ReadonlySet<string> = new Set(["overloaded", "storage-unavailable"])

@@ -13,8 +13,7 @@ export interface EmbeddedTachograph {
 const outcomeOf = (cause: unknown): Outcome<never> => {
   const type = (cause as { readonly type?: unknown } | null)?.type
   if (type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
-  if (typeof type !== "string") return { type: "retry", limit: attemptsOfInternalErrors, cause }
-  if (type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
+  if (typeof type !== "string" || type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
   return isTransient(type) ? { type: "retry", cause } : { type: "refused", isFinal: true, cause }
 }
 

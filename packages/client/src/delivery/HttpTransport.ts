@@ -47,7 +47,9 @@ class RecorderError extends Error {
   }
 }
 
-const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status > 500
+/** 501 says that there never will be a success. */
+const isTransient = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status > 500 && status !== 501)
 
 /** The server will never record this event. Everything else may be the fault of a key, an address or what stands between. */
 const isFinal = ({ status, type }: RecorderError): boolean =>

@@ -88,6 +88,7 @@ describe("delivery over HTTP", () => {
     [403, "forbidden"],
     [413, "payload-too-large"],
     [404, "not-found"],
+    [501, "not-implemented"],
     [301, "moved"]
   ])("drops what is refused with %i %s", async (status, type) => {
     const { drops, record, recorder, server } = await open()

@@ -21,8 +21,9 @@ export const make = (loop: LoopBudget, largeBytes: number) => {
 
   const decompress = async (call: PassedCall, { inputs, output }: CopiedBodies, maxBytes: number) => {
     const request = await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)
+    if (request === "too-large") return "too-large"
     const answer = await Decompression.decompress(output, call.responseEncoding ?? "", maxBytes)
-    if (request === "too-large" || answer === "too-large") return "too-large"
+    if (answer === "too-large") return "too-large"
     return {
       // A parser of the host may have decompressed it.
       inputs: request === "undecodable" ? inputs : request,

@@ -45,12 +45,15 @@ export class Backlog<Call extends Attempted> {
     return this.#waiting.length + this.#again.length + this.#active
   }
 
-  add(call: Call): void {
+  /** Returns whether the call will be attempted: not any more once the backlog was stopped. */
+  add(call: Call): boolean {
+    if (this.#isStopped) return false
     this.#waiting.push(call)
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined
       this.#pump()
     }, gatherMs)
+    return true
   }
 
   /** Tries without long pauses from now on. Resolves when nothing is left. */

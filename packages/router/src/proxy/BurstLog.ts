@@ -1,6 +1,6 @@
 /** A log of what may happen very often: at most one line in a time, each with how many it stands for beside itself. */
 
-/** During an outage every call fails for the same reason: at most one line in this time (ms). */
+/** The time (ms). During an outage every call fails for the same reason. */
 const intervalMs = 1_000
 
 export class BurstLog<Said> {

@@ -67,4 +67,4 @@ export const secretsOf = (
 }
 
 export const betaOf = (headers: ForwardedHeaders.RawHeaders): string | undefined =>
-  ForwardedHeaders.valueOf(headers, "anthropic-beta")
+  ForwardedHeaders.listOf(headers, "anthropic-beta")

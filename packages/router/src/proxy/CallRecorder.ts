@@ -229,7 +229,9 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           durationMs,
           firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
         }
-        backlog.add({ copies, project, passed, idempotencyKey: randomUUID(), attempts: 0 })
+        if (backlog.add({ copies, project, passed, idempotencyKey: randomUUID(), attempts: 0 })) return
+        copies.release()
+        drop("closing")
       }
     }
   }

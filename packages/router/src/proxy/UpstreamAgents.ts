@@ -1,6 +1,7 @@
 /**
- * Connections to upstreams that stay open, that take headers as they came, and that can still be read after a write has failed: an upstream may answer and close before it
- * has the whole request. Node destroys such a socket at the failed write, and with it an answer that has arrived.
+ * Connections to upstreams that stay open, that take headers as they came, and that can still be read after a write has failed: an
+ * upstream may answer and close before it has the whole request. Node destroys such a socket at the failed write, and with it an answer
+ * that has arrived.
  */
 import * as http from "node:http"
 import * as https from "node:https"

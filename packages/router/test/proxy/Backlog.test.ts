@@ -96,5 +96,8 @@ describe("the backlog", () => {
     other.end(false)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(other.underWay.size).toBe(0)
+    expect(other.backlog.add({ name: 3, attempts: 0 })).toBe(false)
+    await vi.advanceTimersByTimeAsync(gatherMs)
+    expect([other.underWay.size, other.backlog.size]).toEqual([0, 0])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { groupingOf } from "../../src/proxy/CallHeaders.ts"
+import { betaOf, groupingOf } from "../../src/proxy/CallHeaders.ts"
 
 it("puts U+FFFD in the place of what no name may have, as the client does", () => {
   const smiley = Buffer.from("😀").toString("latin1")
@@ -13,4 +13,9 @@ it("puts U+FFFD in the place of what no name may have, as the client does", () =
     "\xed\xa0\xbd"
   ]
   expect(groupingOf(headers)).toEqual({ session: "a\uFFFDb", agent: "😀\uFFFD", person: "\xed\xa0\xbd" })
+})
+
+it("hears of the beta in any of several headers", () => {
+  expect(betaOf(["Anthropic-Beta", "", "anthropic-beta", "files-api-2025-04-14"])).toBe(", files-api-2025-04-14")
+  expect(betaOf(["anthropic-version", "2023-06-01"])).toBeUndefined()
 })

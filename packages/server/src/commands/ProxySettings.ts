@@ -33,13 +33,17 @@ const redact = (text: string): string => {
   return before + withoutSecrets(url)
 }
 
+/** What follows in a list with commas, of which `URL.parse` would make a part of the host or the path. */
+const anotherPair = /,[\w-]*=https?:/i
+
 const upstream = Setting.makeRepeatable({
   name: "upstream",
   metavar: "NAME=URL",
-  description: `A provider: /proxy/NAME/rest is URL/rest. Beside ${Object.keys(Upstreams.defaultUpstreams).join(", ")}`,
+  description: `A provider, repeatable: /proxy/NAME/rest is URL/rest. Beside or in the place of ${Object.keys(Upstreams.defaultUpstreams).join(", ")}`,
   expected: `NAME=URL: ${Upstreams.upstreamRule}`,
   parse: (text) => {
     const [, name = "", url = ""] = /^([^=]*)=(.*)$/.exec(text) ?? []
+    if (anotherPair.test(url)) return Option.none()
     return Option.as(Option.fromNullishOr(Upstreams.parseUpstream(name, url)), [name, url] as const)
   },
   redact
