@@ -5,7 +5,10 @@ import { backoffMs } from "@tachograph/formats/Retries"
  * How long a call waits for others (ms), unless some are being recorded already. The more calls are recorded at once, the fewer commits
  * they take, and the fewer of the calls that pass meanwhile wait for the processor.
  */
-export const gatherMs = 50
+export const gatherMs = 200
+
+/** This many bytes wait for no others: calls that wait take from what those under way may hold. */
+export const gatherBytes = 1024 * 1024
 
 /** The longest pause after a failure (ms). */
 const longestPauseMs = 5_000
@@ -17,6 +20,7 @@ const closingPauseMs = 100
 const attemptsInFront = 8
 
 interface Attempted {
+  readonly bytes: number
   /** How often it was tried. */
   attempts: number
 }
@@ -32,6 +36,7 @@ export class Backlog<Call extends Attempted> {
   #failures = 0
   #timer: NodeJS.Timeout | undefined
   #gathering: NodeJS.Timeout | undefined
+  #gatheredBytes = 0
   #isClosing = false
   #isStopped = false
 
@@ -49,11 +54,17 @@ export class Backlog<Call extends Attempted> {
   add(call: Call): boolean {
     if (this.#isStopped) return false
     this.#waiting.push(call)
-    this.#gathering ??= setTimeout(() => {
-      this.#gathering = undefined
-      this.#pump()
-    }, gatherMs)
+    this.#gatheredBytes += call.bytes
+    this.#gathering ??= setTimeout(() => this.#endGathering(), gatherMs)
+    if (this.#waiting.length >= this.#maxConcurrent || this.#gatheredBytes >= gatherBytes) this.#endGathering()
     return true
+  }
+
+  #endGathering(): void {
+    clearTimeout(this.#gathering)
+    this.#gathering = undefined
+    this.#gatheredBytes = 0
+    this.#pump()
   }
 
   /** Tries without long pauses from now on. Resolves when nothing is left. */

@@ -42,6 +42,7 @@ interface WaitingCall {
   readonly passed: Omit<PassedCall, "fingerprintId">
   /** The same for each attempt, so that the call is recorded once. */
   readonly idempotencyKey: string
+  readonly bytes: number
   attempts: number
 }
 
@@ -229,7 +230,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           durationMs,
           firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
         }
-        if (backlog.add({ copies, project, passed, idempotencyKey: randomUUID(), attempts: 0 })) return
+        const { bytes } = copies
+        if (backlog.add({ copies, project, passed, bytes, idempotencyKey: randomUUID(), attempts: 0 })) return
         copies.release()
         drop("closing")
       }

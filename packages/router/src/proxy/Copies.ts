@@ -123,9 +123,14 @@ export class Copies {
     return this.#request.length
   }
 
+  /** The size of the copies of both bodies. */
+  get bytes(): number {
+    return this.#request.length + this.#response.length
+  }
+
   /** The copy of the request's body and that of the response's, in memory that nothing else uses. */
   joined(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(new ArrayBuffer(this.#request.length + this.#response.length))
+    const bytes = new Uint8Array(new ArrayBuffer(this.bytes))
     this.#request.copyTo(bytes, 0)
     this.#response.copyTo(bytes, this.#request.length)
     return bytes

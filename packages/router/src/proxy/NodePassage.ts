@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingMessage, OutgoingMessage, ServerResponse } from "node:http"
 import * as ParsedBody from "../front/ParsedBody.ts"
 import { hasSentContinue } from "../mounts/Node.ts"
+import * as Bursts from "./Bursts.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import { AnswerNotUnderstood, endingOf, isUnderstood, type UpstreamClient } from "./UpstreamClient.ts"
@@ -192,6 +193,7 @@ const receive = (
     hasBegun = true
     passTrailers(answer, response)
   })
+  Bursts.gather(answer)
   answer.pipe(response)
   // Headers go with the first bytes of the body where these have come as well, and otherwise without them. `flushHeaders` would
   // write them as UTF-8, and change those that hold other bytes than ASCII.

@@ -2,9 +2,6 @@
 
 const prefix = "/proxy/"
 
-/** What has no upstream is answered by the proxy as well, which says which there are. */
-const root = /^\/proxy(?:\?|$)/
-
 export interface ProxyPath {
   /** The upstream's name. */
   readonly name: string
@@ -14,9 +11,7 @@ export interface ProxyPath {
 
 /** Undefined if the URL is not one of the proxy. `url` is path and query below the base path. */
 export const match = (url: string | undefined): ProxyPath | undefined => {
-  if (url === undefined) return undefined
-  if (root.test(url)) return { name: "", rest: "" }
-  if (!url.startsWith(prefix)) return undefined
+  if (url === undefined || !url.startsWith(prefix)) return undefined
   const end = url.slice(prefix.length).search(/[/?]/)
   const below = end === -1 ? url.length : prefix.length + end
   return { name: url.slice(prefix.length, below), rest: url.slice(below) }

