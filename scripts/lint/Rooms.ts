@@ -24,7 +24,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   client: [
     room("api/generated", "api/generated is what the contract says."),
     room("api", "api calls every operation of the interface; it knows nothing of recording.", "api/generated"),
-    room("platform", "platform is what differs between runtimes."),
+    room("platform", "platform is what differs between runtimes, and time."),
     room("fingerprint", "fingerprint describes the environment of the application.", "platform"),
     room("event", "event builds events; it knows neither calls under way nor the server.", "platform"),
     room("context", "context is what surrounds a call.", "platform", "event"),

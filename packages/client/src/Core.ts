@@ -35,15 +35,16 @@ export class Core {
   readonly #fetch: Tap.Fetch
   readonly intake: Intake
   readonly #warn: Warnings.Warn
-  /** Whether no code of the user has the recorder. */
-  readonly #isAlone: boolean
+  /** Whether code of the user has the recorder. */
+  readonly #hasRecorder: boolean
+  readonly #unknownNames = new Set<string>()
   #fingerprint: Promise<string> | undefined
   #api: TachographApi | undefined
 
   /** `check` has found nothing wrong with the options, and nothing missing. `nameOf` is absent where the user has the recorder. */
   constructor(options: RecorderOptions, nameOf?: NameOf) {
-    this.#isAlone = nameOf !== undefined
-    const warn = (this.#warn = Warnings.make(!this.#isAlone))
+    this.#hasRecorder = nameOf === undefined
+    const warn = (this.#warn = Warnings.make(this.#hasRecorder))
     this.#options = options
     // Taken now: a `fetch` that is put over it later may be a tap, which would call itself.
     this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
@@ -103,7 +104,11 @@ export class Core {
   /** Says once which field is not known. The types say it too; nothing fails by it. */
   checkNames(method: string, given: object, names: ReadonlySet<string>): void {
     for (const name of Object.keys(given)) {
-      if (!names.has(name)) this.#warn(`${method} does not know ${name}${hint(name, names)}`, undefined, "")
+      if (names.has(name)) continue
+      const unknown = `${method} does not know ${name}`
+      if (this.#unknownNames.has(unknown) || this.#unknownNames.size >= maxUnknownNames) continue
+      this.#unknownNames.add(unknown)
+      this.#warn(`${unknown}${hint(name, names)}`, undefined, "")
     }
   }
 
@@ -196,7 +201,8 @@ export class Core {
       starts: this.#starts,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
       context: () => this.contextOf(bound),
-      record: (call, context) => this.recordIn(context, { api: "aisdk", ...call })
+      record: (call, context) => this.recordIn(context, { api: "aisdk", ...call }),
+      lost: (cause) => this.intake.lose({ reason: "unreadable", cause })
     })
   }
 
@@ -258,7 +264,7 @@ export class Core {
         for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
         this.intake.exit()
         // The user has no counters.
-        if (this.#isAlone) Warnings.sayLost(this.#warn, this.counters().dropped)
+        if (!this.#hasRecorder) Warnings.sayLost(this.#warn, this.counters().dropped)
       }
     }
     ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
@@ -269,6 +275,9 @@ const callFields: ReadonlySet<string> = new Set([
   ...["api", "inputs", "output", "occurredAt", "durationMs", "firstTokenMs", "httpStatus"],
   ...Context.fields
 ])
+
+/** So many are told. An application may compute names. */
+const maxUnknownNames = 100
 
 const notACall = () => new TypeError("record: expected api, inputs and output")
 

@@ -19,8 +19,8 @@ const distance = (a: string, b: string): number => {
   return row[b.length]!
 }
 
-/** How many letters of a name may be wrong. */
-const maxDistance = 2
+/** How many letters may be wrong: of short words, most others are near. */
+const maxDistance = (letters: number): number => (letters < 8 ? 1 : 2)
 
 /** Longer words are names of something else. */
 const maxLength = 64
@@ -30,15 +30,23 @@ const bare = (name: string): string => name.replaceAll(/[-_]/g, "").toLowerCase(
 /** The nearest of `names` to what was written. Undefined where none is near. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   if (written.length > maxLength) return undefined
-  const found = Array.from(names, (name) => ({ name, letters: distance(bare(written), bare(name)) }))
-  const [best] = found.sort((a, b) => a.letters - b.letters)
-  return best !== undefined && best.letters <= maxDistance && best.letters < best.name.length / 2
-    ? best.name
-    : undefined
+  const word = bare(written)
+  let found: string | undefined
+  let least = Infinity
+  for (const name of names) {
+    const other = bare(name)
+    const most = maxDistance(Math.max(word.length, other.length))
+    if (Math.abs(word.length - other.length) > most) continue
+    const letters = distance(word, other)
+    if (letters > most || letters >= least) continue
+    found = name
+    least = letters
+  }
+  return found
 }
 
-/** `: did you mean …?`, or nothing. */
+/** ` (did you mean …?)`, or nothing. */
 export const hint = (written: string, names: Iterable<string>): string => {
   const name = nearest(written, names)
-  return name === undefined ? "" : `: did you mean ${name}?`
+  return name === undefined ? "" : ` (did you mean ${name}?)`
 }

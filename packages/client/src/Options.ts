@@ -156,11 +156,11 @@ const expected: Expected = {
 
 /** `path` names what the fields are of. */
 const checkFields = (fields: object, rules: Expected, what: string, path = ""): void => {
-  for (const [name, value] of Object.entries(fields)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+  for (const [field, value] of Object.entries(fields)) {
+    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
     if (rule === undefined)
-      throw new TypeError(`${path}${name}: expected no such ${what}${hint(name, Object.keys(rules))}`)
-    if (value !== undefined && !rule[1](value)) throw new TypeError(`${path}${name}: expected ${rule[0]}`)
+      throw new TypeError(`${path}${field}: expected no such ${what}${hint(field, Object.keys(rules))}`)
+    if (value !== undefined && !rule[1](value)) throw new TypeError(`${path}${field}: expected ${rule[0]}`)
   }
 }
 

@@ -15,8 +15,7 @@ export const make = (hasRecorder: boolean): Warn => {
     if (seen.has(key)) return
     seen.add(key)
     const because = cause instanceof Error ? `: ${Cause.inWords(cause)}` : ""
-    const end = what.endsWith("?") ? "" : "."
-    console.warn(`Tachograph: ${what}${because}${end}${hasRecorder && where !== "" ? ` ${where}` : ""}`)
+    console.warn(`Tachograph: ${what}${because}.${hasRecorder && where !== "" ? ` ${where}` : ""}`)
   }
 }
 

@@ -26,13 +26,16 @@ const texts = ["url", "apiKey", "agent", "agentVersion", "session", "person", "s
 
 const known = [...texts, "exitMs"].map(nameOf)
 
+/** Of `tachograph storage`, and near one of these. */
+const ofStorage = "TACHOGRAPH_SESSIONS"
+
 /** Other programs of the project read variables of other names, which may be set as well. */
 const checkNames = (): void => {
   for (const [name] of variables()) {
-    if (!name.startsWith(prefix) || known.includes(name)) continue
+    if (!name.startsWith(prefix) || known.includes(name) || name === ofStorage) continue
     const names = known.map((each) => each.slice(prefix.length))
     const near = nearest(name.slice(prefix.length), names)
-    if (near !== undefined) console.warn(`Tachograph: ${name} is not known: did you mean ${prefix}${near}?`)
+    if (near !== undefined) console.warn(`Tachograph: ${name} is not known (did you mean ${prefix}${near}?).`)
   }
 }
 

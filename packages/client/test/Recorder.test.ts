@@ -293,12 +293,12 @@ describe("createRecorder", () => {
     ["spool: expected the path of a folder", { ...valid, spool: 5 }],
     [`packages: expected "direct", "all" or "none"`, { ...valid, packages: "directt" }],
     ["project: leave it out with a url", { ...valid, project: "other" }],
-    ["agnet: expected no such option: did you mean agent?", { ...valid, agnet: "a" }],
-    ["api_key: expected no such option: did you mean apiKey?", { ...valid, api_key: "a" }],
+    ["agnet: expected no such option (did you mean agent?)", { ...valid, agnet: "a" }],
+    ["api_key: expected no such option (did you mean apiKey?)", { ...valid, api_key: "a" }],
     ["fingerprint: expected an object of fields", { ...valid, fingerprint: [] }],
     ["fingerprint.language: expected a text", { ...valid, fingerprint: { language: 5 } }],
     [
-      "fingerprint.gitBranch: expected no such field: did you mean git_branch?",
+      "fingerprint.gitBranch: expected no such field (did you mean git_branch?)",
       { ...valid, fingerprint: { gitBranch: "" } }
     ],
     ["fingerprint.all_packages: expected versions", { ...valid, fingerprint: { all_packages: { effect: 4 } } }],
@@ -318,9 +318,9 @@ it("says once which names it does not know, and records all the same", async () 
     await recording.recorder.flush({ timeout: 5_000 } as object)
   }
   expect(warn.mock.calls).toEqual([
-    ["Tachograph: with does not know sesion: did you mean session?"],
-    ["Tachograph: record does not know duration: did you mean durationMs?"],
-    ["Tachograph: flush does not know timeout: did you mean timeoutMs?"]
+    ["Tachograph: with does not know sesion (did you mean session?)."],
+    ["Tachograph: record does not know duration (did you mean durationMs?)."],
+    ["Tachograph: flush does not know timeout (did you mean timeoutMs?)."]
   ])
   warn.mockRestore()
   expect(await recording.events()).toMatchObject([{ agent: "a" }, { agent: "a" }])

@@ -92,7 +92,11 @@ export class Starts {
 
   /** Keeps what comes to be known before the end. */
   know(event: Fields, known: Pick<Started, "answer" | "said" | "unwatch">): void {
-    if (this.hold(event, sizeOf(known.answer))) this.#change(event, (started) => ({ ...started, ...known }))
+    const held = this.hold(event, sizeOf(known.answer)) ? this.#heldOf(event) : undefined
+    // Without its start, or after another attempt of the step, a watch would end what it does not belong to.
+    const ended = held === undefined ? known.unwatch : known.unwatch && held.started.unwatch
+    ended?.()
+    if (held !== undefined) held.started = { ...held.started, ...known }
   }
 
   /** Holds more bytes for a call of version 7. False where there is no room for them, so that it is not recorded, or it is over. */

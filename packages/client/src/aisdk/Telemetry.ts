@@ -53,6 +53,8 @@ export interface TelemetryOptions {
   readonly unreadMs: number
   /** Gets each call when it is over, with what surrounded its start. */
   readonly record: (call: AiSdkCall, context: CallContext) => void
+  /** Called for a call that cannot be recorded. */
+  readonly lost: (cause: unknown) => void
 }
 
 const numberIn = (value: unknown, name: string): number | undefined => {
@@ -85,11 +87,17 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
 export const unfinished = (started: Started): AiSdkCall =>
   callOf(started, {}, Written.write({ ...started.said?.(), ...failureOf("exit") }))
 
-export const make = ({ context, record, starts, unreadMs }: TelemetryOptions): AiSdkTelemetry => {
+export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptions): AiSdkTelemetry => {
   const end = (event: Fields, output: (started: Started) => string) => {
     // Version 7 tells the end of a step twice.
     const started = starts.take(event, context())
-    if (started !== undefined) record(callOf(started, event, output(started)), started.context)
+    if (started === undefined) return
+    // JSON cannot write all that an application gives to the SDK.
+    try {
+      record(callOf(started, event, output(started)), started.context)
+    } catch (cause) {
+      lost(cause)
+    }
   }
   /** What fails here must not fail a generation. */
   const safely = (run: (event: Fields) => void) => (event: unknown) => {

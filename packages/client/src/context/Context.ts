@@ -7,14 +7,20 @@ export interface CallContext extends Grouping {
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
 }
 
-export const fields: ReadonlySet<string> = new Set(["agent", "agentVersion", "person", "session", "waitUntil"])
+const names = ["agent", "agentVersion", "person", "session", "waitUntil"] as const satisfies ReadonlyArray<
+  keyof CallContext
+>
 
-/** Fields that are undefined do not replace those around them. */
-export const merge = (...contexts: ReadonlyArray<CallContext>): CallContext =>
-  Object.assign(
-    {},
-    ...contexts.map((context) => Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined)))
-  )
+export const fields: ReadonlySet<string> = new Set(names)
+
+/** Fields that are undefined do not replace those around them. Others than these are left out. */
+export const merge = (...contexts: ReadonlyArray<CallContext>): CallContext => {
+  const merged: Record<string, unknown> = {}
+  for (const context of contexts) {
+    for (const name of names) if (context[name] !== undefined) merged[name] = context[name]
+  }
+  return merged
+}
 
 export interface ContextStore {
   /** What surrounds the caller. Empty where the platform has no AsyncLocalStorage. */

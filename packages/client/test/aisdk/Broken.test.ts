@@ -140,3 +140,47 @@ describe.each(["in time", "as a whole"])("a stream that comes %s, and is not rea
     expect(output.content[0].text).toMatch(/^0 1 /)
   })
 })
+
+it("counts a stream that is not read on, and whose inputs JSON cannot write", async () => {
+  provider.answer = stream([...wires.openAiChat.said("a").slice(0, 1), ...wires.openAiChat.said("b")])
+  const recording = await startRecording({ unreadMs: 100 })
+  const model = createOpenAI({ apiKey: "sk-planted-key", baseURL: `${provider.url}/v1` }).chat("gpt-x")
+  const { textStream } = ai.streamText({
+    model,
+    prompt: "?",
+    providerOptions: { mine: { n: 1n as never } },
+    telemetry: { integrations: [recording.recorder.aiSdk] }
+  })
+  for await (const part of textStream) if (part === "a") break
+  await vi.waitFor(() => expect(recording.drops).toMatchObject([{ reason: "unreadable" }]), 5000)
+  expect(recording.recorder.counters()).toMatchObject({ underWay: 0, heldBytes: 0 })
+})
+
+it("records a step whose tool takes longer than a stream may lie unread", async () => {
+  let calls = 0
+  provider.answer = (response) =>
+    stream(calls++ === 0 ? wires.openAiChat.call : wires.openAiChat.said("18 °C"))(response)
+  const recording = await startRecording({ unreadMs: 50 })
+  const inputSchema = ai.jsonSchema<object>({ type: "object", properties: {} })
+  const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 500, "18 °C"))
+  const parts = await read(recording, undefined, {
+    tools: { weather: ai.tool({ inputSchema, execute }) },
+    stopWhen: ai.isStepCount(3)
+  })
+  expect(parts.join("")).toContain("18 °C")
+  const outputs = (await recording.events()).map(({ properties }) => properties.output)
+  expect(outputs).toMatchObject([{ finishReason: "tool-calls" }, { finishReason: "stop" }])
+})
+
+it("records the answer of a stream that the SDK begins again", async () => {
+  const failed = `data: ${JSON.stringify({ error: { message: "Overloaded", type: "server_error" } })}\n\n`
+  const first = [...wires.openAiChat.said("first ").slice(0, 1), failed]
+  let calls = 0
+  provider.answer = (response) => stream(calls++ === 0 ? first : wires.openAiChat.said("second"))(response)
+  const recording = await startRecording()
+  expect(await read(recording, undefined, { streamRetries: 1 })).toContain("second")
+  expect(calls).toBe(2)
+  const [{ properties }] = (await recording.events()) as [any]
+  expect(JSON.stringify(properties.output)).toContain("second")
+  expect(properties.output).not.toHaveProperty("error")
+})

@@ -1,7 +1,10 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { expect, it, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import * as Said from "../../src/aisdk/Said.ts"
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "performance"] }))
+afterEach(() => void vi.useRealTimers())
 
 /** A stream of ever more numbers, and what is told of its reader. */
 const start = (unreadMs = 60_000, parts = Infinity) => {
@@ -22,12 +25,14 @@ const start = (unreadMs = 60_000, parts = Infinity) => {
 const piped = (stream: ReadableStream<unknown>) =>
   stream.pipeThrough(new TransformStream<unknown, unknown>()).getReader()
 
-it("tells that a reader cancels, and the stream below it", async () => {
+it("tells in time that a reader has cancelled, and at once the stream below it", async () => {
   const { isCancelled, left, seen, stream } = start()
   const reader = piped(stream)
   expect(await reader.read()).toEqual({ done: false, value: 0 })
   await reader.cancel()
-  expect([left, isCancelled(), seen[0]]).toEqual([["cancelled"], true, 0])
+  expect([left, isCancelled(), seen[0]]).toEqual([[], true, 0])
+  vi.advanceTimersByTime(60_000)
+  expect(left).toEqual(["cancelled"])
 })
 
 it("tells that nobody holds what is left of a stream", async () => {
@@ -35,24 +40,52 @@ it("tells that nobody holds what is left of a stream", async () => {
   const collect = runInNewContext("gc") as () => void
   const { left, seen, stream } = start()
   await piped(stream).read()
-  await vi.waitFor(() => {
+  for (let turn = 0; turn < 1000 && left.length === 0; turn++) {
     collect()
-    expect(left).toEqual(["unread"])
-  }, 10_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(left).toEqual(["unread"])
   expect(seen.length).toBeGreaterThan(0)
 })
 
-it("tells of parts that are not read on in time, also of the last ones, until the watch ends", async () => {
-  const reader = async (parts: number) => {
-    const watched = start(50, parts)
-    const held = piped(watched.stream)
-    await held.read()
-    return { ...watched, held }
-  }
-  const [long, short, ended] = [await reader(Infinity), await reader(1), await reader(1)]
-  ended.unwatch()
-  await vi.waitFor(() => expect([long.left, short.left]).toEqual([["unread"], ["unread"]]), 5000)
-  expect(ended.left).toEqual([])
-  expect(await long.held.read()).toMatchObject({ value: 1 })
-  expect(await short.held.read()).toMatchObject({ done: true })
+describe("a stream that is not read on", () => {
+  it.each([
+    ["in the middle", Infinity],
+    ["at its end", 1]
+  ])("is told once, %s, and can be read on", async (_where, parts) => {
+    const { left, stream } = start(50, parts)
+    const reader = piped(stream)
+    await reader.read()
+    vi.advanceTimersByTime(49)
+    expect(left).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(left).toEqual(["unread"])
+    expect((await reader.read()).done).toBe(parts === 1)
+    await reader.cancel()
+    vi.advanceTimersByTime(1_000)
+    expect(left).toEqual(["unread"])
+  })
+
+  it("is not told after the end of the watch", async () => {
+    const { left, stream, unwatch } = start(50)
+    await piped(stream).read()
+    unwatch()
+    vi.advanceTimersByTime(1_000)
+    expect(left).toEqual([])
+  })
+
+  it("is not told while the tools run that it calls", async () => {
+    const stream = new ReadableStream<unknown>({
+      start: (controller) => {
+        controller.enqueue({ type: "tool-call" })
+        controller.close()
+      }
+    })
+    const left: Array<string> = []
+    Said.watch(stream, { unreadMs: 50, see: () => {}, left: (interruption) => void left.push(interruption) })
+    const reader = piped(stream)
+    while (!(await reader.read()).done);
+    vi.advanceTimersByTime(1_000)
+    expect(left).toEqual([])
+  })
 })

@@ -83,7 +83,7 @@ describe("node --import @tachograph/client/register", () => {
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_AGNET: "x", TACHOGRAPH_PORT: "5" }
     const child = start("Chat.ts", environment, ["--import", register])
     const { errors } = await child.end()
-    expect(errors).toBe("Tachograph: TACHOGRAPH_AGNET is not known: did you mean TACHOGRAPH_AGENT?\n")
+    expect(errors).toBe("Tachograph: TACHOGRAPH_AGNET is not known (did you mean TACHOGRAPH_AGENT?).\n")
     expect(await server.events()).toHaveLength(1)
   })
 

@@ -7,9 +7,6 @@ import { backoffMs } from "@tachograph/formats/Retries"
  */
 export const gatherMs = 200
 
-/** This many bytes wait for no others: calls that wait take from what those under way may hold. */
-export const gatherBytes = 1024 * 1024
-
 /** The longest pause after a failure (ms). */
 const longestPauseMs = 5_000
 
@@ -28,6 +25,7 @@ interface Attempted {
 export class Backlog<Call extends Attempted> {
   readonly #attempt: (call: Call, done: (isSettled: boolean) => void) => void
   readonly #maxConcurrent: number
+  readonly #gatherBytes: number
   readonly #waiting: Array<Call> = []
   readonly #again: Array<Call> = []
   readonly #onEmpty: Array<() => void> = []
@@ -40,9 +38,17 @@ export class Backlog<Call extends Attempted> {
   #isClosing = false
   #isStopped = false
 
-  /** `attempt` calls back once: with false where the call is to be tried again. */
-  constructor(maxConcurrent: number, attempt: (call: Call, done: (isSettled: boolean) => void) => void) {
+  /**
+   * `maxConcurrent` calls, or `gatherBytes` bytes of them, wait for no others. `attempt` calls back once: with false where the call is to
+   * be tried again.
+   */
+  constructor(
+    maxConcurrent: number,
+    gatherBytes: number,
+    attempt: (call: Call, done: (isSettled: boolean) => void) => void
+  ) {
     this.#maxConcurrent = maxConcurrent
+    this.#gatherBytes = gatherBytes
     this.#attempt = attempt
   }
 
@@ -56,7 +62,7 @@ export class Backlog<Call extends Attempted> {
     this.#waiting.push(call)
     this.#gatheredBytes += call.bytes
     this.#gathering ??= setTimeout(() => this.#endGathering(), gatherMs)
-    if (this.#waiting.length >= this.#maxConcurrent || this.#gatheredBytes >= gatherBytes) this.#endGathering()
+    if (this.#waiting.length >= this.#maxConcurrent || this.#gatheredBytes >= this.#gatherBytes) this.#endGathering()
     return true
   }
 

@@ -1,7 +1,7 @@
 /** Small chunks that come in a burst are read together, which leaves the processor to whom they are for. */
 import type { IncomingMessage } from "node:http"
 
-/** How long chunks gather (ms). A chunk that comes as long after the one before it passes at once. */
+/** How long chunks gather at least (ms). A chunk that comes as long after the one before it passes at once. */
 const gatherMs = 1
 
 /** A chunk of this size (bytes) or more is worth a read of its own. */

@@ -49,6 +49,9 @@ interface WaitingCall {
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
 const maxConcurrent = 64
 
+/** How many bytes wait for no other calls, at most an eighth of the budget: what waits takes from what those under way may hold. */
+const gatherBytes = 1024 * 1024
+
 /** How long closing waits for calls that are not recorded. */
 const closingGrace = "5 seconds"
 
@@ -150,7 +153,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return Effect.succeed(true)
   }
 
-  const backlog = new Backlog<WaitingCall>(maxConcurrent, (call, done) => {
+  const backlog = new Backlog<WaitingCall>(maxConcurrent, Math.min(gatherBytes, budget.maxBytes / 8), (call, done) => {
     const settled = attempt(call).pipe(
       Effect.catch(({ type }) => settledAfter(type, call)),
       Effect.catchCause((cause) =>

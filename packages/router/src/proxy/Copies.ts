@@ -3,11 +3,11 @@ import { BodyCollector } from "../front/BodyCollector.ts"
 
 /** How many bytes the copies of all calls may take together. */
 export class CopyBudget {
-  readonly #maxBytes: number
+  readonly maxBytes: number
   #held = 0
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+    this.maxBytes = maxBytes
   }
 
   get held(): number {
@@ -16,7 +16,7 @@ export class CopyBudget {
 
   /** False if they exceed the budget; then they are not counted. */
   reserve(bytes: number): boolean {
-    if (this.#held + bytes > this.#maxBytes) return false
+    if (this.#held + bytes > this.maxBytes) return false
     this.#held += bytes
     return true
   }

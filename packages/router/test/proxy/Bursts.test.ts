@@ -69,11 +69,21 @@ describe("a burst", () => {
       vi.advanceTimersByTime(1)
     }
     expect(received).toEqual(["1", "2", "3"])
+    vi.advanceTimersByTime(1)
     const large = "x".repeat(4096)
     await send(large)
     await send(large)
     await send("4")
     expect(received.join("")).toBe(`123${large}${large}4`)
+  })
+
+  it("is one where chunks are just below the size of large ones", async () => {
+    const { received, send } = await (await connected())()
+    for (const chunk of ["1", "x".repeat(4095), "x".repeat(4095)]) await send(chunk)
+    expect(received.join("")).toHaveLength(4096)
+    vi.advanceTimersByTime(1)
+    await settle()
+    expect(received.join("")).toHaveLength(1 + 2 * 4095)
   })
 
   it("leaves the connection to the next call", async () => {

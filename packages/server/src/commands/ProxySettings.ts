@@ -17,8 +17,13 @@ const open = Setting.makeSwitch({
   description: "Whether programs on this machine need no key of Tachograph for the proxy"
 })
 
+/** A list with commas, of which `URL.parse` would make a part of the host or the path. */
+const list = /,(?:$|[\w-]*=https?:)/i
+
 /** What is sure to hold no password. */
 const withoutSecrets = (url: string): string => {
+  // What follows the comma may hold a password.
+  if (list.test(url)) return `${withoutSecrets(url.replace(/,.*$/s, ""))},…`
   const parsed = URL.parse(url)
   if (parsed === null || parsed.host === "") return "…"
   const { host, password, pathname, protocol, username } = parsed
@@ -33,9 +38,6 @@ const redact = (text: string): string => {
   return before + withoutSecrets(url)
 }
 
-/** What follows in a list with commas, of which `URL.parse` would make a part of the host or the path. */
-const anotherPair = /,[\w-]*=https?:/i
-
 const upstream = Setting.makeRepeatable({
   name: "upstream",
   metavar: "NAME=URL",
@@ -43,7 +45,7 @@ const upstream = Setting.makeRepeatable({
   expected: `NAME=URL: ${Upstreams.upstreamRule}`,
   parse: (text) => {
     const [, name = "", url = ""] = /^([^=]*)=(.*)$/.exec(text) ?? []
-    if (anotherPair.test(url)) return Option.none()
+    if (list.test(url)) return Option.none()
     return Option.as(Option.fromNullishOr(Upstreams.parseUpstream(name, url)), [name, url] as const)
   },
   redact

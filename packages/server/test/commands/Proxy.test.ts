@@ -193,9 +193,10 @@ it.each([
   [["--proxy", "--upstream", "x=planted"], '--upstream has "x=…": expected NAME=URL'],
   [["--proxy", "--upstream", "x=https://user:planted"], '--upstream has "x=…": expected NAME=URL'],
   [
-    ["--proxy", "--upstream", "a=http://one/v1,b=https://two"],
-    '--upstream has "a=http://one/v1,b=https://two": expected NAME=URL'
+    ["--proxy", "--upstream", "a=http://one/v1,b=https://user:planted@two"],
+    '--upstream has "a=http://one/v1,…": expected NAME=URL'
   ],
+  [["--proxy", "--upstream", "a=http://one,"], '--upstream has "a=http://one,…": expected NAME=URL'],
   [["--proxy", "--upstream", "planted"], '--upstream has "…": expected NAME=URL'],
   [["--proxy", "--upstream", "x=https://one", "--upstream", "x=https://two"], '--upstream names "x" twice'],
   [
