@@ -145,7 +145,9 @@ export class Core {
   }
 
   record(given: RecordedCall, bound: Context.CallContext) {
-    if (!isObject(given) || typeof given.api !== "string") throw notACall()
+    if (!isObject(given) || typeof given.api !== "string") {
+      throw new TypeError("record: expected an object with api, inputs and output")
+    }
     this.checkNames("record", given, callFields)
     const { agent, agentVersion, person, session, waitUntil, ...call } = given
     this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
@@ -167,9 +169,11 @@ export class Core {
     const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
     const settle = this.#hold(context)
     // Written at once: the application may change the values afterwards.
-    const payload = payloadOf(inputs, output)
-    if (payload === undefined) {
-      this.intake.lose({ reason: "unreadable", cause: notACall() })
+    let payload: Omit<Payload, "api">
+    try {
+      payload = { inputs: writtenOf("inputs", inputs), output: writtenOf("output", output) }
+    } catch (cause) {
+      this.intake.lose({ reason: "unreadable", cause })
       return settle()
     }
     const found = { ...payload, apiOf: () => api }
@@ -279,22 +283,24 @@ const callFields: ReadonlySet<string> = new Set([
 /** So many are told. An application may compute names. */
 const maxUnknownNames = 100
 
-const notACall = () => new TypeError("record: expected api, inputs and output")
-
-/** Undefined where JSON cannot write it. */
-const payloadOf = (inputs: object | string, output: object | string): Omit<Payload, "api"> | undefined => {
-  // A value that JSON has no word for, such as `undefined`, has no text.
-  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : JSON.stringify(value))
-  try {
-    const texts = { inputs: text(inputs), output: text(output) }
-    return texts.inputs === undefined || texts.output === undefined ? undefined : (texts as Omit<Payload, "api">)
-  } catch {
-    return undefined
-  }
+/** The JSON text of an object. Throws where a value has none. A text is read when the event is made. */
+const writtenOf = (name: string, value: unknown): string => {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  if (text === undefined || !/^\s*\{/.test(text))
+    throw new TypeError(`${name}: expected an object, or the JSON text of one`)
+  return text
 }
 
 const rounded = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : Math.round(ms * 10) / 10
+
+const timeOf = (occurredAt: Date): string => {
+  // Another realm, such as that of a test, has a class of its own.
+  if (typeof occurredAt?.getTime !== "function" || Number.isNaN(occurredAt.getTime())) {
+    throw new TypeError("occurredAt: expected a Date")
+  }
+  return occurredAt.toISOString()
+}
 
 const envelopeOf = (
   occurredAt: Date,
@@ -302,7 +308,7 @@ const envelopeOf = (
   firstTokenMs: number | undefined,
   httpStatus: number | undefined
 ): Partial<Envelope> => ({
-  occurred_at: occurredAt.toISOString(),
+  occurred_at: timeOf(occurredAt),
   duration_ms: rounded(durationMs),
   first_token_ms: rounded(firstTokenMs),
   http_status: httpStatus

@@ -267,8 +267,11 @@ export class Intake {
   /** Undefined where it is no model call. */
   async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array | undefined> {
     const found = await find()
-    const inputs = found && objectIn(found.inputs)
-    if (found === undefined || inputs === undefined) throw new Dropped({ reason: "unreadable" })
+    if (found === undefined) throw new Dropped({ reason: "unreadable" })
+    const inputs = objectIn(found.inputs)
+    if (inputs === undefined) {
+      throw new Dropped({ reason: "unreadable", cause: new TypeError("inputs: expected the JSON text of an object") })
+    }
     const api = found.apiOf(inputs)
     if (api === null) return undefined
     const whole: Envelope = {

@@ -15,7 +15,8 @@ export interface Recorder extends AsyncDisposable, Disposable {
   /** A `fetch` that records calls to model providers and leaves everything else alone. */
   readonly fetch: typeof globalThis.fetch
   /**
-   * Puts the tap over the global `fetch`, so that all its calls are recorded. Returns what takes it off again. What wraps the global
+   * Puts the tap over the global `fetch`, so that all its calls are recorded, those of what took it before excepted: clients of OpenAI and
+   * Anthropic take it when they are made. Returns what takes it off again. What wraps the global
    * `fetch` later keeps calling the tap, which then only passes calls on.
    */
   readonly install: () => () => void
@@ -71,7 +72,9 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
         Tap.takeOff(installed, before)
       }
     },
-    with: (context, run) => {
+    with: (given, run) => {
+      // An application may have none.
+      const context = given ?? {}
       core.checkNames("with", context, Context.fields)
       return core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context))))
     },

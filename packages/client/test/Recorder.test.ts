@@ -231,16 +231,35 @@ describe("createRecorder", () => {
     warn.mockRestore()
   })
 
-  it.each([undefined, { inputs: {}, output: {} }, { api: "aisdk", output: {} }, { api: "aisdk", inputs: {} }])(
-    "says what `record` expects: %j",
-    async (call) => {
-      const recording = await startRecording()
-      recording.recorder.record(call as never)
-      expect(await recording.events()).toEqual([])
-      const message = "record: expected api, inputs and output"
-      expect(recording.drops).toMatchObject([{ reason: "unreadable", cause: { message } }])
-    }
-  )
+  const itself: Record<string, unknown> = {}
+  itself["itself"] = itself
+  const call = { api: "aisdk", inputs: {}, output: {} }
+
+  it.each([
+    ["record: expected an object with api, inputs and output", undefined],
+    ["record: expected an object with api, inputs and output", { inputs: {}, output: {} }],
+    ["inputs: expected an object, or the JSON text of one", { api: "aisdk", output: {} }],
+    ["inputs: expected an object, or the JSON text of one", { ...call, inputs: [1] }],
+    ["inputs: expected an object, or the JSON text of one", { ...call, inputs: "not JSON" }],
+    ["inputs: expected the JSON text of an object", { ...call, inputs: "{not JSON" }],
+    ["output: expected an object, or the JSON text of one", { api: "aisdk", inputs: {} }],
+    ["output: expected an object, or the JSON text of one", { ...call, output: "hello" }],
+    ["Converting circular structure", { ...call, output: itself }],
+    ["occurredAt: expected a Date", { ...call, occurredAt: "2026-11-27T09:00:00Z" }],
+    ["occurredAt: expected a Date", { ...call, occurredAt: new Date(Number.NaN) }]
+  ])("says what `record` expects: %s (%#)", async (message, given) => {
+    const recording = await startRecording()
+    recording.recorder.record(given as never)
+    expect(await recording.events()).toEqual([])
+    expect(recording.drops).toMatchObject([
+      { reason: "unreadable", cause: { message: expect.stringContaining(message) } }
+    ])
+  })
+
+  it("runs a function of `with` without fields", async () => {
+    const recording = await startRecording()
+    expect(recording.recorder.with(null as never, () => 7)).toBe(7)
+  })
 
   it("ends the wait of the platform for a call that has no answer", async () => {
     const recording = await startRecording()

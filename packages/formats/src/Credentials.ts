@@ -203,6 +203,29 @@ const escaped = (text: string): ReadonlyArray<string> => {
 /** How much of a credential at the end of a text is masked that breaks off within it (characters). Less may be said on purpose. */
 export const shortestCut = 12
 
+/**
+ * Tells whether a character of a JSON text is escaped: then what seems to begin there begins as another character. It is asked in the
+ * order of the text, and looks at each character once.
+ */
+export class Escapes {
+  readonly #isBackslash: (at: number) => boolean
+  /** The backslashes that end where it was asked last. */
+  #from = 0
+  #to = 0
+
+  constructor(isBackslash: (at: number) => boolean) {
+    this.#isBackslash = isBackslash
+  }
+
+  isEscaped(at: number): boolean {
+    let from = at
+    while (from > this.#to && this.#isBackslash(from - 1)) from--
+    if (from > this.#to) this.#from = from
+    this.#to = at
+    return (at - this.#from) % 2 === 1
+  }
+}
+
 /** How a JSON text may write a credential without escapes: what stands before a quote is the end of a text then. */
 export const inCutJson = (credential: string): ReadonlyArray<string> =>
   encodingsOf(credential).filter((text) => text.length > shortestCut && JSON.stringify(text) === `"${text}"`)

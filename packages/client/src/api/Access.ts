@@ -9,7 +9,11 @@ export const checkUrl = (url: string): void => {
 }
 
 /** The address below which the interface is: that of the interface itself is one that people give too. */
-export const serverOf = (url: string): string => url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
+export const serverOf = (url: string): string =>
+  url
+    .trim()
+    .replace(/\/+$/, "")
+    .replace(/\/api\/v1$/, "")
 
 const canSend = (apiKey: string): boolean => {
   try {

@@ -153,6 +153,9 @@ const make = (entry: Entry, options: ApiOptions) => {
 
 /** Throws a `TypeError` if the address or the key can never be sent. */
 export const createApi = (options: ApiOptions): Api => {
+  if (typeof options?.url !== "string" || !/^\s*(?:https?:\/\/|\/|$)/i.test(options.url)) {
+    throw new TypeError("url: expected http://…, https://… or a path")
+  }
   checkUrl(options.url)
   if (options.apiKey !== undefined) checkKey(options.apiKey)
   const methods = Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, options)])

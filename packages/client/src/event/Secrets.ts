@@ -1,6 +1,7 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
 import {
   credentialsOf,
+  Escapes,
   hasEscapes,
   inCutJson,
   inJson,
@@ -75,12 +76,14 @@ export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): st
       .join("|"),
     "g"
   )
+  const escapes = new Escapes((at) => text[at] === "\\")
   const parts: Array<string> = []
   let masked = 0
   for (let found = any.exec(text); found !== null; found = any.exec(text)) {
     const { index } = found
     const [form] = found
     any.lastIndex = index + 1
+    if (escapes.isEscaped(index)) continue
     const end = forms.has(form) ? index + form.length : endOfCut(text, index, cuts.get(form)!)
     if (end === undefined) continue
     if (parts.length === 0 || index >= masked) parts.push(text.slice(masked, index), mask)

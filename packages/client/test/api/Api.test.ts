@@ -177,6 +177,13 @@ describe("the typed client", () => {
     await expect(recorder.api.getMe()).rejects.toThrow("use tachograph.recorder")
   })
 
+  it("takes an address with blanks around it, and none that is no address", async () => {
+    expect((await createApi({ url: ` ${server.url} `, apiKey }).getMe()).scopes).toContain("admin")
+    for (const options of [{}, { url: "127.0.0.1" }, undefined]) {
+      expect(() => createApi(options as never)).toThrow("url: expected http://…, https://… or a path")
+    }
+  })
+
   it("is a part of the recorder", async () => {
     const recorder = createRecorder({ url: server.url, apiKey })
     recorder.record({ api: "provider1-chat-completions", inputs: { messages }, output: {}, session: "recorded" })

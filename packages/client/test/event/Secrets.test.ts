@@ -30,6 +30,12 @@ describe("withoutSecrets", () => {
     expect(withoutSecrets(forms.join(" "), [secret])).toBe(forms.map(() => "[redacted]").join(" "))
   })
 
+  it("stays JSON where a credential seems to begin within an escape", () => {
+    const text = "\nvapi-1234567890abcdef \\nvapi-1234567890abcdef"
+    const left = withoutSecrets(JSON.stringify({ text }), ["nvapi-1234567890abcdef"])
+    expect(JSON.parse(left)).toEqual({ text: "\nvapi-1234567890abcdef \\[redacted]" })
+  })
+
   it("leaves no beginning of a credential where a text breaks off within it, and what is shown on purpose", () => {
     const key = "planted/key+of-many=letters"
     const texts = [key.slice(0, -1), key.slice(0, 12), encodeURIComponent(key).slice(0, -2), "planted/key"]

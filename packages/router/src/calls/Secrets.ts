@@ -24,6 +24,9 @@ interface Secret {
 }
 
 const quote = 0x22
+const backslash = 0x5c
+
+const escapesIn = (text: Buffer) => new Credentials.Escapes((at) => text[at] === backslash)
 
 /** Parts of a text that are masked, given in the order of their beginnings. Those that overlap are one. */
 class Parts {
@@ -92,8 +95,10 @@ export class Secrets {
   /** Without the beginning of a credential where a text ends with it, as one does that broke off; undefined as above. */
   *#withoutCuts(text: Buffer): Steps.Steps<Buffer | undefined> {
     const parts = new Parts()
+    const escapes = escapesIn(text)
     let quoteAt = -1
     const isWhole = yield* this.#beginnings.find(text, (written, from, to) => {
+      if (escapes.isEscaped(from)) return 0
       if (quoteAt !== Infinity && quoteAt < to) quoteAt = text.indexOf(quote, to)
       if (quoteAt === -1) quoteAt = Infinity
       const length = quoteAt - from
@@ -106,7 +111,9 @@ export class Secrets {
 
   *#without(text: Buffer, isMasked: (secret: Secret) => boolean): Steps.Steps<Buffer | undefined> {
     const parts = new Parts()
+    const escapes = escapesIn(text)
     const isWhole = yield* this.#texts.find(text, (secrets, from, to) => {
+      if (escapes.isEscaped(from)) return 0
       // All of them are to be asked.
       if (secrets.filter(isMasked).length > 0) parts.add(from, to)
       return 0

@@ -92,18 +92,26 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
     fail(error as Error)
     return cut
   }
+  let received: IncomingMessage | undefined
+  const breakOff = (error: Error) => {
+    failure = error
+    response.destroy()
+  }
+  sent.on("error", (error) => {
+    // Node takes an answer that only the end of the connection ends for whole, however that ends.
+    if (received?.complete === false) breakOff(error)
+    else fail(error)
+  })
   // A change of the protocol closes the request without an error.
-  sent.on("error", fail).once("close", () => {
+  sent.once("close", () => {
     // Most have one. The error, with its stack, would be made for nothing.
     if (!hasResponse) fail(new Error("The upstream did not answer"))
   })
   sent.once("response", (answer) => {
     if (!isUnderstood(answer)) return void sent.destroy(new AnswerNotUnderstood())
     hasResponse = true
-    receive(request, answer, (error) => {
-      failure = error
-      response.destroy()
-    })
+    received = answer
+    receive(request, answer, breakOff)
   })
   passInformation(message, response, sent)
   if (parsed !== undefined) {

@@ -78,6 +78,8 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
         : Readable.from(ofLength(request.body as ReadableStream<Uint8Array>, length), { objectMode: false })
 
     sent.on("error", (error) => {
+      // Node takes an answer that only the end of the connection ends for whole, however that ends.
+      if (response?.complete === false) response.destroy(error)
       if (response !== undefined) return
       failure ??= error
       reject(error)

@@ -62,6 +62,27 @@ describe("what is recorded", () => {
     expect(count).toBeGreaterThan(least)
   })
 
+  it.each([
+    ["nvapi-1234567890abcdef", "\nvapi-1234567890abcdef", "\nvapi-1234567890abcdef"],
+    ["tok-1234567890abcdef", "a\ttok-1234567890abcdef \tok-1234567890abcdef", "a\t[redacted] \tok-1234567890abcdef"],
+    ["u0041-1234567890abcdef", "\u0001\\u0041-1234567890abcdef", "\u0001\\[redacted]"],
+    ["\\".repeat(12), "\\".repeat(101), "[redacted]"]
+  ])("stays JSON where a credential seems to begin within an escape: %s", (key, text, left) => {
+    const [inputs, output] = masked(
+      [key],
+      [],
+      JSON.stringify({ text }),
+      JSON.stringify({ text, cut: text.slice(0, -1) })
+    )!
+    expect([JSON.parse(inputs!).text, JSON.parse(output!).text]).toEqual([left, left])
+  })
+
+  it("has no credential whose first character is escaped", () => {
+    expect(masked(["/planted+key/of=letters"], [], '{"a":"\\/planted+key\\/of=letters"}', "")![0]).toBe(
+      '{"a":"[redacted]"}'
+    )
+  })
+
   it("has no part of two credentials that overlap", () => {
     expect(masked(["planted-one-two", "two-three-planted"], [], "<planted-one-two-three-planted>", "")![0]).toBe(
       "<[redacted]>"

@@ -210,6 +210,19 @@ it("does not keep a connection that nothing can be written to, and reads it to i
   await once(socket, "close")
 })
 
+it("an upstream that resets its connection instead of ending its answer with it is no whole answer", async () => {
+  const url = await providing("http", async (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{}", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      socket.resetAndDestroy()
+    })
+  })
+  const { port, tachograph } = await proxyTo(url)
+  await expect(send(port, path, { headers: withKey, body: Buffer.from("{}") })).rejects.toThrow("aborted")
+  const request = new Request(`http://host${path}`, { method: "POST", headers: withKey, body: "{}" })
+  await expect((await tachograph.fetch(request)).text()).rejects.toThrow()
+})
+
 it("an upstream that resets its connection right after a stream of small chunks is heard to the end", async () => {
   const url = await providing("http", async (socket) => {
     socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
