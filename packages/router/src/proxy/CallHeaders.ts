@@ -13,10 +13,14 @@ const groupings = {
   person: "x-tachograph-person"
 } as const satisfies Record<keyof Grouping, string>
 
+const fieldsOfGroupings = Object.entries(groupings)
+
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** Headers arrive as Latin-1. Clients that can send other characters send them as UTF-8, maybe with a byte order mark. */
 const decode = (value: string): string => {
+  // ASCII is the same in both.
+  if (/^[\0-\x7f]*$/.test(value)) return value
   try {
     return utf8.decode(Buffer.from(value, "latin1"))
   } catch {
@@ -33,7 +37,7 @@ const nameOf = (given: string): string => {
 /** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
   Object.fromEntries(
-    Object.entries(groupings).flatMap(([field, name]) => {
+    fieldsOfGroupings.flatMap(([field, name]) => {
       const value = ForwardedHeaders.valueOf(headers, name)
       const text = value === undefined ? "" : decode(value)
       return text === "" ? [] : [[field, nameOf(text)]]
@@ -50,6 +54,8 @@ const rawPairs = (query: string): Array<[string, string]> =>
 /** Names and values of a query as they were sent, and decoded. */
 const parametersOf = (rest: string): Array<[string, string]> => {
   const [, query = ""] = rest.split(/\?(.*)/s)
+  // Most calls have none.
+  if (query === "") return []
   return [...new URLSearchParams(query), ...rawPairs(query)]
 }
 
