@@ -15,9 +15,9 @@ export interface Recorder extends AsyncDisposable, Disposable {
   /** A `fetch` that records calls to model providers and leaves everything else alone. */
   readonly fetch: typeof globalThis.fetch
   /**
-   * Puts the tap over the global `fetch`, so that all its calls are recorded, those of what took it before excepted: clients of OpenAI and
-   * Anthropic take it when they are made. Returns what takes it off again. What wraps the global
-   * `fetch` later keeps calling the tap, which then only passes calls on.
+   * Puts the tap over the global `fetch`, so that all its calls are recorded. What took the global `fetch` before is not reached: clients
+   * of OpenAI and Anthropic take it when they are made. Returns what takes the tap off again. What wraps the global `fetch` later keeps
+   * calling the tap, which then only passes calls on.
    */
   readonly install: () => () => void
   /**

@@ -3,8 +3,8 @@
  * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION,
  * TACHOGRAPH_PERSON, TACHOGRAPH_SPOOL and TACHOGRAPH_EXIT_MS.
  */
-import { variable, variables } from "./platform/Builtins.ts"
 import { nearest } from "./Near.ts"
+import { variable, variables } from "./platform/Builtins.ts"
 import * as Recorder from "./Recorder.ts"
 
 const prefix = "TACHOGRAPH_"

@@ -94,8 +94,8 @@ export class Starts {
   know(event: Fields, known: Pick<Started, "answer" | "said" | "unwatch">): void {
     const held = this.hold(event, sizeOf(known.answer)) ? this.#heldOf(event) : undefined
     // Without its start, or after another attempt of the step, a watch would end what it does not belong to.
-    const ended = held === undefined ? known.unwatch : known.unwatch && held.started.unwatch
-    ended?.()
+    const unwatchOther = held === undefined ? known.unwatch : known.unwatch && held.started.unwatch
+    unwatchOther?.()
     if (held !== undefined) held.started = { ...held.started, ...known }
   }
 

@@ -9,6 +9,7 @@ import { secretsOf, withoutSecrets } from "../event/Secrets.ts"
 import * as Said from "./Said.ts"
 import type { Fields, Started, Starts } from "./Starts.ts"
 import { definitionsOf } from "./Tools.ts"
+import * as Watched from "./Watched.ts"
 import * as Written from "./Written.ts"
 
 /** For `registerTelemetry` of version 7, `registerTelemetryIntegration` of version 6, and `integrations` of a single call. */
@@ -127,7 +128,7 @@ export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptio
       const { stream } = answer
       if (!(stream instanceof ReadableStream)) return
       const said = Said.make((bytes) => starts.hold(event, bytes))
-      const unwatch = Said.watch(stream, {
+      const unwatch = Watched.watch(stream, {
         unreadMs,
         see: said.take,
         left: (interruption) => end(event, () => Written.write({ ...said.result(), ...failureOf(interruption) }))

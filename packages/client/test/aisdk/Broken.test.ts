@@ -133,7 +133,7 @@ describe.each(["in time", "as a whole"])("a stream that comes %s, and is not rea
   }
 
   it("is recorded as far as it came, after a time", async () => {
-    const recording = await startRecording({ unreadMs: 200 })
+    const recording = await startRecording({ unreadMs: 1_000 })
     for await (const part of ask(recording).textStream) if (part === "1 ") break
     const output = await outputOf(recording)
     expect(output).toMatchObject({ content: [{ type: "text" }], error: { type: "unread" } })
@@ -160,9 +160,9 @@ it("records a step whose tool takes longer than a stream may lie unread", async 
   let calls = 0
   provider.answer = (response) =>
     stream(calls++ === 0 ? wires.openAiChat.call : wires.openAiChat.said("18 °C"))(response)
-  const recording = await startRecording({ unreadMs: 50 })
+  const recording = await startRecording({ unreadMs: 1_000 })
   const inputSchema = ai.jsonSchema<object>({ type: "object", properties: {} })
-  const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 500, "18 °C"))
+  const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 2_500, "18 °C"))
   const parts = await read(recording, undefined, {
     tools: { weather: ai.tool({ inputSchema, execute }) },
     stopWhen: ai.isStepCount(3)
