@@ -128,6 +128,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       ),
       ...space.additions(project_id, rows.increments)
     ])
+    yield* space.addToProject(project_id, rows.increments)
     if (position !== undefined) {
       yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvents.ofNumbered))
     }

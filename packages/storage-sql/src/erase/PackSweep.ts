@@ -109,21 +109,20 @@ export const make = (
   ) {
     const isOfSession = isOf(project_id, session)
     const deleted = yield* shared.disown(project_id, session, owned)
-    for (const { bucket, bytes, size } of deleted) {
-      increments.add(SpaceCounters.ofPieces(sql, bucket), { entries: -1, new_bytes: -size, stored_bytes: -bytes })
-    }
     const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
-    yield* space.add(project_id, increments)
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
     // that erasure for the one it has swept.
     const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep),
         erased_pieces = history + parts - ${remaining}
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
     const isEmpty = swept.length > 0 && events.length === 0
-    if (isEmpty) {
-      yield* space.remove(project_id, session, Bucket.ofNumber(session))
-      yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
+    if (isEmpty) yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
+    // What a session has counted before this step includes what the step takes away.
+    const counted = isEmpty ? yield* space.remove(project_id, session, Bucket.ofNumber(session)) : increments
+    for (const { bucket, bytes, size } of deleted) {
+      counted.add(SpaceCounters.ofPieces(sql, bucket), { entries: -1, new_bytes: -size, stored_bytes: -bytes })
     }
+    yield* space.add(project_id, counted)
     const bytes = deleted.reduce((sum, each) => sum + each.bytes, 0)
     return { pieces: deleted.length, bytes, session: isEmpty }
   })

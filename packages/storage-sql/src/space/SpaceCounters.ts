@@ -52,6 +52,7 @@ interface Counted {
 }
 
 type OfSession = Omit<Counted, "rules"> & Amounts
+type UsageRows = ReadonlyArray<BulkValues.Row<keyof typeof usageTypes | "bucket">>
 type OfAgent = Pick<Counted, "agent_number" | "rules"> & { readonly stripe: number } & Amounts
 
 /** Amounts by session and agent, and by agent and rules. */
@@ -81,15 +82,20 @@ export class Increments {
     this.#agents.set(key, { agent_number, rules, stripe, ...plus(row, amounts) })
   }
 
-  /** In the order in which every transaction locks them. The project's own row is last, because all transactions share it. */
-  rowsOf(project_id: number): ReadonlyArray<BulkValues.Row<keyof typeof usageTypes | "bucket">> {
-    const sorted = Array.from(this.#rows.values()).sort(
-      (a, b) =>
-        Number(a.session_number === 0) - Number(b.session_number === 0) ||
-        a.session_number - b.session_number ||
-        a.agent_number - b.agent_number ||
-        a.bucket - b.bucket
-    )
+  /** The rows of sessions, in the order in which every transaction locks them. */
+  rowsOf(project_id: number): UsageRows {
+    return this.#sorted(project_id, (row) => row.session_number !== ofProject.session_number)
+  }
+
+  /** The rows of the project's shared pieces, likewise. */
+  projectRowsOf(project_id: number): UsageRows {
+    return this.#sorted(project_id, (row) => row.session_number === ofProject.session_number)
+  }
+
+  #sorted(project_id: number, isWanted: (row: OfSession) => boolean): UsageRows {
+    const sorted = Array.from(this.#rows.values())
+      .filter(isWanted)
+      .sort((a, b) => a.session_number - b.session_number || a.agent_number - b.agent_number || a.bucket - b.bucket)
     return sorted.map((row) => ({ project_id, ...row }))
   }
 
@@ -147,14 +153,14 @@ export const statements = (sql: SqlClient.SqlClient) => {
   if (Bucket.isDistributed(sql)) {
     const striped = BulkValues.make(sql, BulkValues.named({ ...agentTypes, stripe: "smallint" }))
     return {
-      ofSessions: (rows: ReturnType<Increments["rowsOf"]>) =>
+      ofSessions: (rows: UsageRows) =>
         sql`INSERT INTO storage_usage ${columns.names} ${columns.toInsert(rows)} ${addingToSessions}`,
       ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>) =>
         sql`INSERT INTO agent_usage ${striped.names} ${striped.toInsert(rows)} ${addingToAgents}`
     }
   }
   return {
-    ofSessions: (rows: ReturnType<Increments["rowsOf"]>, isWanted = always) =>
+    ofSessions: (rows: UsageRows, isWanted = always) =>
       sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
         ${addingToSessions}`,
     ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>, isWanted = always) =>
@@ -167,25 +173,37 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const { ofAgents, ofSessions } = statements(sql)
   const sizes = SessionSizes.make(sql)
 
-  // Each statement locks its rows in the order of the values.
+  /**
+   * Statements that add to the counters of sessions and agents, in any order: the sessions are locked, so the agents' rows are the
+   * only ones that transactions wait for here. Each statement locks its rows in the order of the values.
+   */
   const additions = (project_id: number, increments: Increments) => [
     ...BulkValues.chunks(increments.rowsOf(project_id)).map((rows) => ofSessions(rows)),
     ...BulkValues.chunks(increments.agentRowsOf(project_id)).map((rows) => ofAgents(rows))
   ]
 
-  /** Call it at the end of a transaction that has locked the sessions. */
-  const add = (project_id: number, increments: Increments) =>
-    Effect.all(additions(project_id, increments), { discard: true })
+  /** Adds to the project's own counters. After `additions`, because all transactions share these rows. */
+  const addToProject = (project_id: number, increments: Increments) =>
+    Effect.forEach(BulkValues.chunks(increments.projectRowsOf(project_id)), (rows) => ofSessions(rows), {
+      discard: true
+    })
 
-  /** Deletes the counters of a session, and takes what they count from those of its agents. */
+  /** Call it once, at the end of a transaction that has locked the sessions: it locks rows in an order. */
+  const add = (project_id: number, increments: Increments) =>
+    Effect.andThen(
+      Effect.all(additions(project_id, increments), { discard: true }),
+      addToProject(project_id, increments)
+    )
+
+  /** Deletes the counters of a session. Returns what to add to those of its agents. */
   const remove = Effect.fnUntraced(function* (project_id: number, session: number, bucket: number) {
     const rows = yield* sql<Row & { agent_number: Integer }>`DELETE FROM storage_usage
       WHERE project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, bucket)}
       RETURNING agent_number, entries, sent_bytes, new_bytes, stored_bytes`
     const increments = new Increments(sql)
     for (const row of rows) {
-      increments.add(
-        { session_number: session, agent_number: Number(row.agent_number), bucket, rules: "" },
+      increments.addToAgent(
+        { agent_number: Number(row.agent_number), bucket, rules: "" },
         {
           entries: -Number(row.entries),
           sent_bytes: -Number(row.sent_bytes),
@@ -194,8 +212,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         }
       )
     }
-    const agents = BulkValues.chunks(increments.agentRowsOf(project_id))
-    yield* Effect.forEach(agents, (each) => ofAgents(each), { discard: true })
+    return increments
   })
 
   const sums = sql.literal(`sum(entries) AS entries, sum(sent_bytes) AS sent_bytes, sum(new_bytes) AS new_bytes,
@@ -237,5 +254,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return rows.map(({ entries, rules }) => ({ rules, events: clamped(entries) }))
   })
 
-  return { add, additions, remove, usage, rulesInUse }
+  return { add, additions, addToProject, remove, usage, rulesInUse }
 }
