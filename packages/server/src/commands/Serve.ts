@@ -22,6 +22,7 @@ import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as EngineStorage from "./EngineStorage.ts"
 import * as Logging from "../config/Logging.ts"
+import * as Setting from "../config/Setting.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as RootRedirect from "../http/RootRedirect.ts"
@@ -207,6 +208,11 @@ export const serve = Command.make(
       options.workers > 1 && worker === undefined
         ? primary(options, ownKeys.length > 0)
         : Layer.launch(oneProcess(options, ownKeys, worker))
-    return yield* Effect.provide(running, Logging.layer(options.logLevel, worker?.number))
+    // Once, and not by each worker.
+    const misspelt = worker === undefined ? Setting.misspelt(process.env) : []
+    return yield* Effect.forEach(misspelt, (warning) => Effect.logWarning(warning), { discard: true }).pipe(
+      Effect.andThen(running),
+      Effect.provide(Logging.layer(options.logLevel, worker?.number))
+    )
   })
 ).pipe(Command.withDescription("Run the server until SIGINT or SIGTERM"))

@@ -2,10 +2,13 @@
  * A command line option that is also an environment variable: `--max-body` and `TACHOGRAPH_MAX_BODY`. The option takes
  * precedence. The error for an invalid value names where the value came from.
  */
+import { nearest } from "@tachograph/formats/Near"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Flag } from "effect/cli"
 import { UsageError } from "../terminal/CliErrors.ts"
+
+const prefix = "TACHOGRAPH_"
 
 export interface Setting<A> {
   /** The option or the variable that gives a value; undefined where only the default does. */
@@ -18,7 +21,26 @@ export interface Setting<A> {
   readonly resolveOption: (given: Option.Option<string>) => Effect.Effect<Option.Option<A>, UsageError>
 }
 
-const variableOf = (name: string) => `TACHOGRAPH_${name.toUpperCase().replaceAll("-", "_")}`
+/** The variables of all settings. */
+const variables = new Set<string>()
+
+const variableOf = (name: string): string => {
+  const variable = `${prefix}${name.toUpperCase().replaceAll("-", "_")}`
+  variables.add(variable)
+  return variable
+}
+
+/** Of the client, and near one of these: it may be set as well. */
+const ofClient = `${prefix}SESSION`
+
+/** What to say of variables whose names are nearly those of settings: nothing reads them. */
+export const misspelt = (env: NodeJS.ProcessEnv): ReadonlyArray<string> =>
+  Object.keys(env).flatMap((name) => {
+    if (!name.startsWith(prefix) || variables.has(name) || name === ofClient) return []
+    const names = Array.from(variables, (each) => each.slice(prefix.length))
+    const near = nearest(name.slice(prefix.length), names)
+    return near === undefined ? [] : [`${name} is not known (did you mean ${prefix}${near}?)`]
+  })
 
 /** The words that Effect's command line takes for a switch, as in `--proxy=on`. */
 const switchWords: Readonly<Record<string, boolean>> = {

@@ -58,14 +58,20 @@ describe("tachograph serve", () => {
   })
 
   it.concurrent("reads options from the environment, and prefers the command line", async () => {
-    const env = { TACHOGRAPH_PORT: "0", TACHOGRAPH_STORAGE: "memory:", TACHOGRAPH_HOST: "localhost" }
+    const env = {
+      TACHOGRAPH_PORT: "0",
+      TACHOGRAPH_STORAGE: "memory:",
+      TACHOGRAPH_HOST: "localhost",
+      TACHOGRAPH_UPSTREEM: "a=b"
+    }
     const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
     await vi.waitFor(() =>
       expect(server.output().stdout).toContain("API key     from TACHOGRAPH_API_KEY; has every scope\n")
     )
-    const { stdout } = await server.stop()
+    const { stderr, stdout } = await server.stop()
+    expect(stderr).toContain("TACHOGRAPH_UPSTREEM is not known (did you mean TACHOGRAPH_UPSTREAM?)")
     expect(stdout).toContain("memory")
     expect(stdout).not.toContain(ownKey)
     // With a configured key no other key is issued.

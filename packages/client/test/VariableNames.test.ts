@@ -1,25 +1,6 @@
+import { nearest } from "@tachograph/formats/Near"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { hint, nearest } from "../src/Near.ts"
-
-it.each([
-  ["agnet", "agent"],
-  ["agentt", "agent"],
-  ["api_key", "apiKey"],
-  ["APIKEY", "apiKey"],
-  ["agentVresion", "agentVersion"],
-  ["agentVerso", "agentVersion"],
-  ["agentVers", undefined],
-  ["agnets", undefined],
-  ["version", undefined],
-  ["", undefined],
-  [`agent${"t".repeat(60)}`, undefined]
-])("finds that %s is %s", (written, meant) => {
-  expect(nearest(written, ["url", "apiKey", "session", "agent", "agentVersion"])).toBe(meant)
-  expect(hint(written, ["url", "apiKey", "session", "agent", "agentVersion"])).toBe(
-    meant === undefined ? "" : ` (did you mean ${meant}?)`
-  )
-})
 
 it("takes no variable of the server for one of the client", () => {
   const docs = new URL("../../../docs/", import.meta.url)
