@@ -6,7 +6,7 @@ import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
 /** The headers that group calls, and the fields of an event that they fill. */
-const groupings = {
+export const groupings = {
   session: "x-tachograph-session",
   agent: "x-tachograph-agent",
   agent_version: "x-tachograph-agent-version",

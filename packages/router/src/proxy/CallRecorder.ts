@@ -18,6 +18,7 @@ import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import { BurstLog } from "./BurstLog.ts"
 import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
+import { UnknownHeaders } from "./UnknownHeaders.ts"
 import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
 /** A call that begins. */
@@ -95,6 +96,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
+  const unknownHeaders = new UnknownHeaders()
   let isAway = false
   let lastError: string | undefined
 
@@ -200,7 +202,15 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     )
   )
 
+  const sayUnknown = (headers: ForwardedHeaders.RawHeaders): void => {
+    for (const header of unknownHeaders.findNew(headers)) {
+      const message = "A model call has a header of Tachograph that the proxy does not know, and leaves out"
+      run(Effect.annotateLogs(Effect.logWarning(message), { header }))
+    }
+  }
+
   const begin = ({ headers, project, rest }: Begun): CopiedCall => {
+    sayUnknown(headers)
     const copies = new Copies(budget, maxBytes, headers, rest)
     const occurredAt = new Date()
     const startedAtMs = performance.now()

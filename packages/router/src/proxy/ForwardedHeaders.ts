@@ -15,7 +15,8 @@ const ofConnection: ReadonlySet<string> = new Set([
   "upgrade"
 ])
 
-const own = "x-tachograph-"
+/** How the names of Tachograph's own headers begin. */
+export const own = "x-tachograph-"
 
 /** What says how long a body is and how to read it. It stays, even if the headers of the connection list it. */
 const describesBody = /^content-/

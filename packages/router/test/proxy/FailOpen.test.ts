@@ -236,3 +236,19 @@ it("says so of one over fetch as well, and not that the provider could not be re
   await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 })
   expect(lines[0]).toContain('"reason":"aborted"')
 })
+
+it("says once of each header of its own that it does not know, and of no more than twenty", async () => {
+  const { lines, port, tachograph } = await proxyOver((storage) => storage.appendEvents)
+  const pass = async (headers: Record<string, string>) =>
+    (await send(port, path, { headers: { ...withKey, ...headers }, body: request })).answer.statusCode
+  const wrong = { "X-Tachograph-Sesion": "a", "X-Tachograph-Person": "ann", "X-Tachograph-Colour": "red" }
+  for (const headers of [wrong, wrong, { "x-tachograph-agent": "b" }]) expect(await pass(headers)).toBe(200)
+  const said = () => lines.map((line) => (JSON.parse(line) as { annotations: Record<string, unknown> }).annotations)
+  expect(said()).toEqual([{ header: "x-tachograph-sesion (did you mean session?)" }, { header: "x-tachograph-colour" }])
+  expect(lines.join("")).not.toContain("red")
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`x-tachograph-${n}${"x".repeat(100)}`, ""]))
+  expect(await pass(many)).toBe(200)
+  expect(lines).toHaveLength(20)
+  expect(String(said().at(-1)!["header"]).length).toBe(60)
+  await vi.waitFor(async () => expect(await sessions(tachograph)).toHaveLength(4))
+})
