@@ -19,7 +19,7 @@ const amountTypes = {
 /** Increments of counters; may be negative. */
 type Amounts = { readonly [Column in keyof typeof amountTypes]: number }
 
-export const usageTypes = {
+const usageTypes = {
   project_id: "integer",
   session_number: "integer",
   agent_number: "integer",
