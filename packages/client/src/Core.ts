@@ -122,7 +122,11 @@ export class Core {
   #hold(context: Context.CallContext): () => void {
     let settle = () => {}
     const settled = new Promise<void>((resolve) => (settle = resolve))
-    Callbacks.run(() => context.waitUntil?.(settled))
+    Callbacks.run(
+      () => context.waitUntil?.(settled),
+      // Often it was given without its object, `ctx.waitUntil` for `ctx.waitUntil.bind(ctx)`.
+      (cause) => this.#warn("waitUntil throws, so that the platform does not wait for calls", cause, "")
+    )
     return settle
   }
 
@@ -161,12 +165,13 @@ export class Core {
       firstTokenMs,
       httpStatus,
       inputs,
+      model,
       occurredAt,
       output
     }: Omit<RecordedCall, keyof Context.CallContext>
   ) {
     // Throws where the time is none, before the platform is asked to wait.
-    const envelope = envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus)
+    const envelope = { ...envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus), model }
     const settle = this.#hold(context)
     // Written at once: the application may change the values afterwards.
     let payload: Omit<Payload, "api">
@@ -276,7 +281,7 @@ export class Core {
 }
 
 const callFields: ReadonlySet<string> = new Set([
-  ...["api", "inputs", "output", "occurredAt", "durationMs", "firstTokenMs", "httpStatus"],
+  ...["api", "model", "inputs", "output", "occurredAt", "durationMs", "firstTokenMs", "httpStatus"],
   ...Context.fields
 ])
 

@@ -4,6 +4,8 @@ import type { CallContext } from "./context/Context.ts"
 /** A call that an application records itself. */
 export interface RecordedCall extends CallContext {
   readonly api: Api
+  /** The model that was asked for, where `inputs` do not say it: some providers take it in the URL. */
+  readonly model?: string | undefined
   /** The request to the model: a value, or a JSON text that is kept as it is. */
   readonly inputs: object | string
   /** The answer of the model: a value, or a JSON text that is kept as it is. */

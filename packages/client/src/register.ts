@@ -39,7 +39,15 @@ const checkNames = (): void => {
   }
 }
 
+/** Older ones lack what the tap uses. Other runtimes say a version of Node that they resemble. */
+const checkNode = (): void => {
+  const [major = 0, minor = 0] = (globalThis.process?.versions?.node ?? "99").split(".").map(Number)
+  if (major > 22 || (major === 22 && minor >= 19)) return
+  console.warn(`Tachograph: this is Node ${process.versions.node}, and recording needs 22.19 or newer.`)
+}
+
 const start = (): void => {
+  checkNode()
   checkNames()
   try {
     const options = {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { createRecorder } from "../src/index.ts"
 import { json, type Provider, startProvider } from "./Provider.ts"
 import { startRecording } from "./Recording.ts"
@@ -189,17 +189,29 @@ describe("createRecorder", () => {
     const throws = (() => {
       throw new Error("no")
     }) as never
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
     const recording = await startRecording({ waitUntil: rejects, onDrop: rejects })
     const call = { api: "aisdk", inputs: {}, output: {} } as const
     recording.recorder.record({ ...call, waitUntil: throws })
+    recording.recorder.record({ ...call, waitUntil: {} as never, session: "s" })
+    expect(warn.mock.calls).toEqual([
+      ["Tachograph: waitUntil throws, so that the platform does not wait for calls: no."]
+    ])
     const awaited: Array<Promise<unknown>> = []
     const waitUntil = (promise: Promise<unknown>) => void awaited.push(promise)
     recording.recorder.record({ ...call, occurredAt: new Date(Number.NaN), waitUntil })
     expect(awaited).toEqual([])
     recording.recorder.record(undefined as never)
     recording.recorder.record(call)
-    expect(await recording.events()).toHaveLength(2)
+    expect(await recording.events()).toHaveLength(3)
     expect(recording.recorder.counters().dropped).toEqual({ unreadable: 2 })
+  })
+
+  it("records the model of a call whose inputs do not say it", async () => {
+    const recording = await startRecording()
+    recording.recorder.record({ api: "provider3-models", model: "gemini-x", inputs: { contents: [] }, output: {} })
+    expect(await recording.events()).toMatchObject([{ model: "gemini-x" }])
   })
 
   it("sends nothing of an event whose `redact` answers a promise", async () => {

@@ -26,7 +26,7 @@ const scope = Setting.make({
   parse: (text) => Schema.decodeUnknownOption(Schema.NonEmptyArray(Scope))(Array.from(new Set(text.split(","))))
 })
 
-const label = Setting.make({
+const name = Setting.make({
   name: "name",
   metavar: "LABEL",
   description: "A label that identifies the key in lists",
@@ -62,7 +62,7 @@ const create = Command.make(
     storage: StorageSetting.persistentSetting.flag,
     project: project.flag,
     scope: scope.flag,
-    label: label.flag,
+    name: name.flag,
     expires: expires.flag
   },
   Effect.fnUntraced(function* (flags) {
@@ -70,12 +70,14 @@ const create = Command.make(
     const attributes = {
       project: yield* project.resolve(flags.project),
       scopes: yield* scope.resolve(flags.scope),
-      name: yield* label.resolve(flags.label),
+      name: yield* name.resolve(flags.name),
       expiresAt: lifetime && DateTime.addDuration(yield* DateTime.now, lifetime)
     }
     const [secret, key] = yield* withKeys(flags.storage, "create", (keys) => keys.issue(attributes))
     yield* Console.log(Redacted.value(secret))
-    yield* Console.error(`Issued ${key.id} for project ${Table.printable(key.project)}; the key is not shown again`)
+    const { label } = yield* StorageSetting.persistentSetting.resolve(flags.storage)
+    const where = `project ${Table.printable(key.project)}, in the storage ${label}`
+    yield* Console.error(`Issued ${key.id} for ${where}; the key is not shown again`)
   })
 ).pipe(Command.withDescription("Issue a key and print it; it is not shown again"))
 
