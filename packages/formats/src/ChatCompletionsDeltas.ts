@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { append, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
+import { append, inOrder, maxPlaces, setFirst, setLast, type Draft } from "./stream/Draft.ts"
 
 /** Fields that come in pieces. */
 const pieces: ReadonlySet<string> = new Set([
@@ -137,6 +137,7 @@ const makeCalls = () => {
       if (!isObject(delta)) return
       const name = text(get(delta, "function", "name")) ?? text(get(delta, "custom", "name"))
       const known = find(delta, name)
+      if (known === undefined && calls.length >= maxPlaces) return
       const call = known ?? { fields: {}, nested: new Map() }
       if (known === undefined) calls.push(call)
       const index = delta["index"]

@@ -6,7 +6,7 @@ import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { providerOf } from "./Providers.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
+import { atPlace, byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]
@@ -107,9 +107,7 @@ const builder = (): Accumulate.Builder => {
   const takeChoice = (choice: Json, position: number) => {
     if (!isObject(choice)) return
     const index = typeof choice["index"] === "number" ? choice["index"] : position
-    const known = choices.get(index) ?? makeChoice(index)
-    choices.set(index, known)
-    known.take(choice)
+    atPlace(choices, index, () => makeChoice(index))?.take(choice)
   }
 
   const takeField = (key: string, value: Json) => {

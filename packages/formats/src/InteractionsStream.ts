@@ -5,7 +5,7 @@ import { define, parse } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { assign, byPlace, type Draft } from "./stream/Draft.ts"
+import { assign, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -152,7 +152,7 @@ const makeSteps = () => {
 
   const start = (event: JsonObject, step: JsonObject) => {
     last = indexOf(event, last + 1)
-    steps.set(last, makeStep(step))
+    if (steps.has(last) || steps.size < maxPlaces) steps.set(last, makeStep(step))
   }
 
   return {

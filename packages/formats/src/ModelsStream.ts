@@ -6,7 +6,7 @@ import * as JsonPath from "./json/JsonPath.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { assign, byPlace, type Draft } from "./stream/Draft.ts"
+import { assign, atPlace, byPlace, type Draft } from "./stream/Draft.ts"
 
 /** Sets the fields that say something. */
 const assignSaid = (target: Draft, source: Json | undefined, except: ReadonlySet<string> = new Set()): void => {
@@ -188,8 +188,7 @@ const make = (): Builder => {
       // Google leaves out an index of 0. Where several have none, their places tell them apart.
       const key = typeof index === "number" ? index : taken.has(0) ? place : 0
       taken.add(key)
-      if (!candidates.has(key)) candidates.set(key, makeCandidate())
-      candidates.get(key)?.take(candidate)
+      atPlace(candidates, key, makeCandidate)?.take(candidate)
     }
   }
 

@@ -4,7 +4,7 @@ import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { append, assign, byPlace, type Draft } from "./stream/Draft.ts"
+import { append, assign, atPlace, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
 
 /** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
 interface Target {
@@ -101,9 +101,11 @@ const makeItems = () => {
     at: (payload: JsonObject, type: string): Item => {
       const id = text(payload["item_id"]) ?? text(get(payload, "item", "id"))
       const place = placeOf(payload, id)
-      const item = items.get(place) ?? makeItem(skeletonOf(type, id ?? undefined))
-      items.set(place, item)
-      if (id !== null) byId.set(id, place)
+      const make = () => makeItem(skeletonOf(type, id ?? undefined))
+      const item = atPlace(items, place, make)
+      // What is said of it goes nowhere.
+      if (item === undefined) return make()
+      if (id !== null && byId.size < maxPlaces) byId.set(id, place)
       next = Math.max(next, place + 1)
       return item
     },

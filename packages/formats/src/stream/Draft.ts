@@ -34,6 +34,21 @@ export const append = (draft: Draft, key: string, piece: Json) => {
   define(draft, key, typeof current === "string" ? current + piece : piece)
 }
 
+/**
+ * Places of an answer that are kept, of choices, items, steps or tool calls: more than any answer has. Each takes a kilobyte or two,
+ * and a hostile stream begins one with every few bytes. What comes for others is left out.
+ */
+export const maxPlaces = 10_000
+
+/** What is at a place, made where it was not there. Undefined where there is no room. */
+export const atPlace = <Place, A>(all: Map<Place, A>, place: Place, make: () => A): A | undefined => {
+  const known = all.get(place)
+  if (known !== undefined || all.size >= maxPlaces) return known
+  const made = make()
+  all.set(place, made)
+  return made
+}
+
 /** What came for each place, in the order of the places. */
 export const byPlace = <A>(all: ReadonlyMap<number, A>): ReadonlyArray<A> =>
   [...all].toSorted(([a], [b]) => a - b).map(([, each]) => each)

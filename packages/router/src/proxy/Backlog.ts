@@ -20,6 +20,8 @@ interface Attempted {
   readonly bytes: number
   /** How often it was tried. */
   attempts: number
+  /** Whether no other may be tried at the same time: so that others do not share its fate. */
+  isAlone: boolean
 }
 
 export class Backlog<Call extends Attempted> {
@@ -30,6 +32,8 @@ export class Backlog<Call extends Attempted> {
   readonly #again: Array<Call> = []
   readonly #onEmpty: Array<() => void> = []
   #active = 0
+  /** Whether the one that is active is to be alone. */
+  #isOneAlone = false
   /** Since the last success. */
   #failures = 0
   #timer: NodeJS.Timeout | undefined
@@ -104,10 +108,13 @@ export class Backlog<Call extends Attempted> {
   #pump(): void {
     // After a failure one call finds out whether the others can go on.
     const limit = this.#failures === 0 ? this.#maxConcurrent : 1
-    while (this.#timer === undefined && this.#active < limit) {
+    while (this.#timer === undefined && this.#active < limit && !this.#isOneAlone) {
+      const next = this.#again[0] ?? this.#waiting[0]
+      if (next?.isAlone === true && this.#active > 0) return
       const call = this.#take()
       if (call === undefined) return
       this.#active++
+      this.#isOneAlone = call.isAlone
       call.attempts++
       this.#attempt(call, (isSettled) => this.#done(call, isSettled))
     }
@@ -115,6 +122,7 @@ export class Backlog<Call extends Attempted> {
 
   #done(call: Call, isSettled: boolean): void {
     this.#active--
+    this.#isOneAlone = false
     if (isSettled) this.#failures = 0
     else this.#fail(call)
     this.#pump()

@@ -45,6 +45,8 @@ interface WaitingCall {
   readonly idempotencyKey: string
   readonly bytes: number
   attempts: number
+  /** Since the engine's thread has died in an attempt, maybe because of another call. */
+  isAlone: boolean
 }
 
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
@@ -139,6 +141,14 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   /** Returns whether the call is settled: recorded, dropped, or no call. */
   const attempt = Effect.fnUntraced(function* (call: WaitingCall) {
     const { refusal, status } = yield* record(call, yield* fingerprintIn(call.project))
+    if (refusal?.isOfDeath === true) {
+      // With one more death within a minute the thread would stay down.
+      if (call.isAlone) {
+        drop("internal")
+        return true
+      }
+      call.isAlone = true
+    }
     if (refusal !== undefined) return yield* settledAfter(refusal.type, call)
     isAway = false
     lastError = undefined
@@ -244,7 +254,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
         }
         const { bytes } = copies
-        if (backlog.add({ copies, project, passed, bytes, idempotencyKey: randomUUID(), attempts: 0 })) return
+        if (backlog.add({ copies, project, passed, bytes, idempotencyKey: randomUUID(), attempts: 0, isAlone: false }))
+          return
         copies.release()
         drop("closing")
       }

@@ -8,6 +8,8 @@ interface Refusal {
   /** The error's `type` on the wire; `validation-error` for the error that has a `detail` instead. */
   readonly type: string
   readonly detail?: ReadonlyArray<ErrorDetail> | undefined
+  /** Whether the engine's thread died while it had the request, maybe because of it. */
+  readonly isOfDeath?: boolean
 }
 
 export interface Answer {

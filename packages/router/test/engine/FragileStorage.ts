@@ -34,12 +34,16 @@ const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   freeze: () => void setTimeout(stop, 50)
 })
 
-/** Acts when a certain agent is asked for, by its name, or its events. */
+/** Acts when a certain agent is asked for, by its name, or its events, or has an event. */
 const fragile = (filename: string) =>
   Effect.map(Storage, (storage) => {
     const acts: Readonly<Record<string, () => void>> = isMainThread ? {} : actsOf(filename)
     return Storage.of({
       ...storage,
+      appendEvents: (events) => {
+        for (const { summary } of events) acts[summary.agent]?.()
+        return storage.appendEvents(events)
+      },
       getAgent: (project, name) => {
         acts[name]?.()
         return storage.getAgent(project, name)

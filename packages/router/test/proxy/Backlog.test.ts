@@ -8,6 +8,7 @@ interface Call {
   readonly name: number
   readonly bytes: number
   attempts: number
+  isAlone: boolean
 }
 
 /** A backlog of 4 at once, whose attempts end as the test says. */
@@ -18,7 +19,7 @@ const backlogOf = (count: number) => {
     started.push(name)
     underWay.set(name, done)
   })
-  for (let name = 0; name < count; name++) backlog.add({ name, bytes: 1, attempts: 0 })
+  for (let name = 0; name < count; name++) backlog.add({ name, bytes: 1, attempts: 0, isAlone: false })
   const end = (isSettled: boolean) => {
     for (const [name, done] of Array.from(underWay)) {
       underWay.delete(name)
@@ -34,7 +35,7 @@ describe("the backlog", () => {
     expect(started).toEqual([])
     await vi.advanceTimersByTimeAsync(gatherMs)
     expect(started).toEqual([0, 1, 2])
-    for (let name = 3; name < 6; name++) backlog.add({ name, bytes: 1, attempts: 0 })
+    for (let name = 3; name < 6; name++) backlog.add({ name, bytes: 1, attempts: 0, isAlone: false })
     end(true)
     expect([started, backlog.size]).toEqual([[0, 1, 2, 3, 4, 5], 3])
     end(true)
@@ -44,14 +45,27 @@ describe("the backlog", () => {
   it("waits for no others once there are as many as can be recorded at once, or large ones", async () => {
     const { backlog, end, started } = backlogOf(3)
     expect(started).toEqual([])
-    backlog.add({ name: 3, bytes: 1, attempts: 0 })
+    backlog.add({ name: 3, bytes: 1, attempts: 0, isAlone: false })
     expect(started).toEqual([0, 1, 2, 3])
     end(true)
-    backlog.add({ name: 4, bytes: 998, attempts: 0 })
-    backlog.add({ name: 5, bytes: 1, attempts: 0 })
+    backlog.add({ name: 4, bytes: 998, attempts: 0, isAlone: false })
+    backlog.add({ name: 5, bytes: 1, attempts: 0, isAlone: false })
     expect(started).toHaveLength(4)
-    backlog.add({ name: 6, bytes: 1, attempts: 0 })
+    backlog.add({ name: 6, bytes: 1, attempts: 0, isAlone: false })
     expect(started).toEqual([0, 1, 2, 3, 4, 5, 6])
+  })
+
+  it("attempts a call alone that is to be, and goes on with the others after it", () => {
+    const { backlog, end, started } = backlogOf(0)
+    for (let name = 0; name < 4; name++)
+      backlog.add({ name, bytes: name === 3 ? 997 : 1, attempts: 0, isAlone: name === 1 })
+    expect(started).toEqual([0])
+    end(true)
+    expect(started).toEqual([0, 1])
+    end(true)
+    expect(started).toEqual([0, 1, 2, 3])
+    end(true)
+    expect(backlog.size).toBe(0)
   })
 
   it("finds out with one call, after growing pauses, whether the others can go on", async () => {
@@ -111,7 +125,7 @@ describe("the backlog", () => {
     other.end(false)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(other.underWay.size).toBe(0)
-    expect(other.backlog.add({ name: 3, bytes: 1, attempts: 0 })).toBe(false)
+    expect(other.backlog.add({ name: 3, bytes: 1, attempts: 0, isAlone: false })).toBe(false)
     await vi.advanceTimersByTimeAsync(gatherMs)
     expect([other.underWay.size, other.backlog.size]).toEqual([0, 0])
   })

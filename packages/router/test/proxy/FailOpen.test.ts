@@ -1,9 +1,13 @@
 /** Calls go on, whatever becomes of their recording. */
 import { CommitLimits, defaultCommitLimits, Errors, MemoryStorage, Storage } from "@tachograph/core"
 import { Deferred, Effect, Layer, Logger } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
 import { request as httpRequest } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
+import * as FragileStorage from "../engine/FragileStorage.ts"
 import { apiKey } from "../Samples.ts"
 import { served } from "../Served.ts"
 import { send, withKey } from "./Client.ts"
@@ -236,6 +240,36 @@ it("says so of one over fetch as well, and not that the provider could not be re
   await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 })
   expect(lines[0]).toContain('"reason":"aborted"')
 })
+
+it("drops a call that the engine's thread dies of twice, and records the others", async () => {
+  const { url } = await upstream((response) => void response.end('{"choices":[]}'))
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
+  const tachograph = await createTachograph({
+    storage: FragileStorage.open(join(folder, "fragile.db")),
+    apiKeys: [apiKey],
+    proxy: { upstreams: { local: url } }
+  })
+  onTestFinished(() => tachograph.close())
+  const { port } = await served(tachograph.node)
+  const agents = ["one", "two", "exit", "three", "four"]
+  const pass = (agent: string) =>
+    send(port, path, { headers: { ...withKey, "x-tachograph-agent": agent }, body: request })
+  const outcomes = async () => {
+    const metrics = await (await tachograph.fetch(new Request("http://host/metrics"))).text()
+    return ["recorded", "internal"].map((name) =>
+      Number(new RegExp(`calls_total\\{outcome="${name}"\\} (\\d+)`).exec(metrics)?.[1])
+    )
+  }
+  const [recorded, internal] = await outcomes()
+  for (const { answer } of await Promise.all(agents.map(pass))) expect(answer.statusCode).toBe(200)
+  await vi.waitFor(async () => expect(await outcomes()).toEqual([recorded! + 4, internal! + 1]), {
+    timeout: 60_000,
+    interval: 200
+  })
+  const { events } = await tachograph.recorder.listEvents()
+  expect(events.map(({ agent }) => agent).toSorted()).toEqual(["four", "one", "three", "two"])
+}, 90_000)
 
 it("says once of each header of its own that it does not know, and of no more than twenty", async () => {
   const { lines, port, tachograph } = await proxyOver((storage) => storage.appendEvents)

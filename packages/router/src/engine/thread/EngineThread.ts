@@ -68,6 +68,7 @@ export class EngineThread {
   readonly #spans: HostSpans
   readonly #onStale: Options["onStale"]
   #lastId = 0
+  #hasEnded = false
   /** Set when it was asked to end. */
   #onClosed: (() => void) | undefined
   /** The last sign of life, and when it was first seen. */
@@ -118,10 +119,11 @@ export class EngineThread {
       worker.once("error", (thrown) => (error = thrown instanceof Error ? thrown : new Error(String(thrown))))
       worker.once("exit", (code) => {
         const reason = error ?? new Error(`The thread ended with code ${code}`)
-        const isExpected = thread.#end()
+        // Before it is told what was lost: who asks again at once must not ask this thread.
+        if (isOpen && thread.#onClosed === undefined) onDeath(reason)
+        thread.#end()
         if (!isLoaded) reject(new ThreadUnavailable(reason))
         else if (!isOpen) reject(reason)
-        else if (!isExpected) onDeath(reason)
       })
     })
   }
@@ -198,9 +200,11 @@ export class EngineThread {
 
   #await(pending: Pending): number {
     if (this.#pending.size === 0) this.#seen = { beat: this.#status.beat, atMs: performance.now() }
-    this.#pending.set(++this.#lastId, pending)
+    const id = ++this.#lastId
+    this.#pending.set(id, pending)
     this.#updateRef()
-    return this.#lastId
+    if (this.#hasEnded) queueMicrotask(() => this.#settle(id)?.onLost?.())
+    return id
   }
 
   #settle(id: number): Pending | undefined {
@@ -264,14 +268,13 @@ export class EngineThread {
     }
   }
 
-  /** Returns whether it was asked to end. */
-  #end(): boolean {
+  #end(): void {
+    this.#hasEnded = true
     const lost = Array.from(this.#pending.entries())
     for (const [id] of lost) this.#pending.delete(id)
     for (const [, { onLost }] of lost) onLost?.()
     this.#streams.close()
     this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()
-    return this.#onClosed !== undefined
   }
 }

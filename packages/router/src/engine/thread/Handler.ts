@@ -11,6 +11,8 @@ import { type Supervisor, ThreadDown } from "./Supervisor.ts"
 
 const unavailable = ErrorAnswer.of(new Errors.StorageUnavailable({ cause: undefined }))!
 
+const lost: Answer.Answer = { ...unavailable, refusal: { ...unavailable.refusal!, isOfDeath: true } }
+
 /** Credentials for this server stay on the thread of the host. */
 const secretHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"])
 
@@ -44,7 +46,7 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
           giveUp = thread.exchange(sent, span && referenceOf(span), {
             onAnswer: answer,
             onReserve,
-            onLost: () => answer(unavailable)
+            onLost: () => answer(lost)
           })
         }
         const reserveHere = (bytes: number) => run(reserve(bytes))
