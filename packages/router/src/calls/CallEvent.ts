@@ -73,22 +73,28 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const safeInputs = secrets && (yield* secrets.withoutInInputs(received))
   const safeOutput = safeInputs && (yield* secrets.withoutInOutput(output))
   if (safeOutput === undefined) return "too-many-credentials"
-  const envelope = {
-    ...grouping,
-    // It is not known which conversation a request that broke off continues.
-    session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs.value)),
-    fingerprint_id: call.fingerprintId,
-    occurred_at: call.occurredAt,
-    duration_ms: rounded(call.durationMs),
-    first_token_ms: firstByteMs && rounded(firstByteMs),
-    http_status: hasStatus(status) ? status : undefined,
-    model: modelInUrl(rest) ?? undefined
-  }
+  const envelope = Buffer.from(
+    JSON.stringify({
+      ...grouping,
+      // It is not known which conversation a request that broke off continues.
+      session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs.value)),
+      fingerprint_id: call.fingerprintId,
+      occurred_at: call.occurredAt,
+      duration_ms: rounded(call.durationMs),
+      first_token_ms: firstByteMs && rounded(firstByteMs),
+      http_status: hasStatus(status) ? status : undefined,
+      model: modelInUrl(rest) ?? undefined
+    })
+  )
+  // A person may be named by their key.
+  const safeEnvelope = yield* secrets!.withoutInInputs(envelope)
+  if (safeEnvelope === undefined) return "too-many-credentials"
   return Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
     safeInputs!,
     Buffer.from(`,"output":`),
     safeOutput,
-    Buffer.from(`},${JSON.stringify(envelope).slice(1)}`)
+    Buffer.from("},"),
+    safeEnvelope.subarray(1)
   ])
 }

@@ -23,7 +23,9 @@ const inHeaders = {
   "X-Auth-Key": planted("auth-key"),
   "x-functions-key": planted("functions-key"),
   "X-Password": planted("password"),
-  "x-mine": `Bearer ${planted("mine")}`
+  "x-mine": `Bearer ${planted("mine")}`,
+  "x-tachograph-person": planted("bearer"),
+  "x-tachograph-agent": `agent of ${planted("x-api-key")}`
 }
 
 const parameters = ["key", "code", "password", "apikey", "access_token", "X-Amz-Signature"]
