@@ -57,7 +57,7 @@ const changes = /(?<=\d)\D|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]/g
 const shortestRandom = 12
 
 /** Whether a value looks random: it has a long word that changes often between digits, capitals and small letters. */
-const looksRandom = (value: string): boolean =>
+export const looksRandom = (value: string): boolean =>
   value.length >= shortestRandom &&
   !uuid.test(value) &&
   !/\s|:\/\//.test(value) &&

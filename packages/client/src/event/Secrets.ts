@@ -5,6 +5,7 @@ import {
   hasEscapes,
   inCutJson,
   inJson,
+  looksRandom,
   mask,
   shortestCut,
   suspectsOf,
@@ -38,7 +39,9 @@ export const secretsOf = (
   inputs: string
 ): ReadonlyArray<string> => {
   const queries = addresses.flatMap(({ searchParams }) => [...searchParams])
-  const passwords = addresses.flatMap(({ password }) => [password, decodedOrSame(password)])
+  const passwords = addresses.flatMap(({ password, username }) =>
+    [password, password === "" || looksRandom(username) ? username : ""].flatMap((text) => [text, decodedOrSame(text)])
+  )
   return withSuspects(
     credentialsOf(headers, queries, [...credentials, ...passwords, ...unsendable(headers)]),
     [...suspects, ...suspectsOf(headers, queries)],
@@ -47,6 +50,13 @@ export const secretsOf = (
 }
 
 const pattern = (text: string): string => text.replace(/[\\/^$.*+?()[\]{}|-]/g, "\\$&")
+
+/**
+ * How much may be compared for each character of a text, and always. Only who knows the credentials can make a text that takes more, of
+ * repetitions of one: to mask it would take minutes.
+ */
+const maxWorkPerCharacter = 8
+const alwaysAllowedWork = 16 * 1024 * 1024
 
 /** Where a text ends that breaks off within one of the forms that begin there. */
 const endOfCut = (text: string, at: number, forms: ReadonlyArray<string>): number | undefined => {
@@ -57,20 +67,49 @@ const endOfCut = (text: string, at: number, forms: ReadonlyArray<string>): numbe
   return undefined
 }
 
+/** Of a longer form, only so many characters are looked for at each place of a text. */
+const maxBeginning = 32
+
+/** What may begin at a place: whole forms, the longest first, and forms of which a beginning may be the end of a text. */
+interface Beginning {
+  readonly forms: Array<string>
+  readonly cuts: Array<string>
+}
+
+/** By what the forms begin with. */
+const beginningsOf = (forms: Iterable<string>, cuts: ReadonlyArray<string>): ReadonlyMap<string, Beginning> => {
+  const byStart = new Map<string, Beginning>()
+  const at = (start: string): Beginning => {
+    const known = byStart.get(start) ?? { forms: [], cuts: [] }
+    byStart.set(start, known)
+    return known
+  }
+  for (const form of forms) at(form.slice(0, maxBeginning)).forms.push(form)
+  for (const form of cuts) at(form.slice(0, shortestCut)).cuts.push(form)
+  // Where one begins, so do those that it begins with.
+  return new Map(
+    Array.from(byStart.keys(), (start) => {
+      const all = Array.from(start, (_, length) => byStart.get(start.slice(0, length + 1)) ?? { forms: [], cuts: [] })
+      const forms = all.flatMap((each) => each.forms).sort((a, b) => b.length - a.length)
+      return [start, { forms, cuts: all.flatMap((each) => each.cuts) }]
+    })
+  )
+}
+
 /**
  * A JSON text without the credentials, in whatever form it writes them, and without the beginning of one where a text ends with it,
  * as one does that broke off. In one pass: a request with many cookies has hundreds of forms. Where two of them overlap, both are
- * masked as one.
+ * masked as one. Throws where it would take too long.
  */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string => {
   const withEscapes = hasEscapes(text)
   const forms = new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))
   forms.delete("")
   if (forms.size === 0) return text
-  const cuts = Map.groupBy(secrets.flatMap(inCutJson), (form) => form.slice(0, shortestCut))
+  const beginnings = beginningsOf(forms, secrets.flatMap(inCutJson))
   // Where several begin at one place, the first one of the pattern is found.
   const any = new RegExp(
-    [...forms, ...cuts.keys()]
+    [...beginnings.keys()]
       .sort((a, b) => b.length - a.length)
       .map(pattern)
       .join("|"),
@@ -79,12 +118,20 @@ export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): st
   const escapes = new Escapes((at) => text[at] === "\\")
   const parts: Array<string> = []
   let masked = 0
+  let work = text.length * maxWorkPerCharacter + alwaysAllowedWork
+  const isAt = (form: string, index: number): boolean => {
+    work -= form.length
+    if (work < 0) throw new Error("Looking for credentials takes too long")
+    return text.startsWith(form, index)
+  }
   for (let found = any.exec(text); found !== null; found = any.exec(text)) {
     const { index } = found
-    const [form] = found
+    const [start] = found
+    const { cuts, forms } = beginnings.get(start)!
     any.lastIndex = index + 1
     if (escapes.isEscaped(index)) continue
-    const end = forms.has(form) ? index + form.length : endOfCut(text, index, cuts.get(form)!)
+    const form = forms.find((form) => form === start || isAt(form, index))
+    const end = form === undefined ? endOfCut(text, index, cuts) : index + form.length
     if (end === undefined) continue
     if (parts.length === 0 || index >= masked) parts.push(text.slice(masked, index), mask)
     masked = Math.max(masked, end)

@@ -47,6 +47,21 @@ describe("withoutSecrets", () => {
     })
   })
 
+  it("gives up on a text of repetitions of a long credential, and masks those of a short one", () => {
+    const text = JSON.stringify("a".repeat(1_000_000))
+    for (const key of ["a".repeat(4000), `${"a".repeat(4000)}b`])
+      expect(() => withoutSecrets(text, [key])).toThrow("Looking for credentials takes too long")
+    expect(withoutSecrets(text, ["a".repeat(16)])).toBe('"[redacted]"')
+    expect(withoutSecrets(`${"a".repeat(4000)}-`, ["a".repeat(4000)])).toBe("[redacted]-")
+  })
+
+  it("masks what begins as a longer one does that is not there", () => {
+    const [short, long] = ["abcdefghijkl", `${"abcdefghijkl".repeat(4)}xyz`]
+    expect(withoutSecrets(`${short.repeat(3)} ${long} ${short}`, [long, short])).toBe(
+      "[redacted][redacted][redacted] [redacted] [redacted]"
+    )
+  })
+
   it("reads the text once, however many forms there are", () => {
     const replaceAll = vi.spyOn(String.prototype, "replaceAll")
     const exec = vi.spyOn(RegExp.prototype, "exec")

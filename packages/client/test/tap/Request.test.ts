@@ -368,4 +368,16 @@ describe("the request of a tapped call", () => {
     expect(event!.properties.output).toMatchObject({ error: { type: "connection_error" } })
     expect(event!.text).not.toContain("planted")
   })
+
+  it.each(["sk-planted-KEY-0123456789abcdef", "planted-Kq7Zx022mP2vW9rT4b:word5678"])(
+    "has no key as the name of a user in a URL: %s",
+    async (userinfo) => {
+      const recording = await startRecording()
+      const url = `${provider.url.replace("//", `//${userinfo}@`)}/v1/messages`
+      const body = JSON.stringify(messages.request)
+      await expect(recording.recorder.fetch(url, { method: "POST", body })).rejects.toThrow("planted")
+      const [event] = await recording.events()
+      expect(event!.text).not.toContain("planted")
+    }
+  )
 })
