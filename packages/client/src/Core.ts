@@ -9,7 +9,7 @@ import type { Counters } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
-import { type Envelope, isObject, type Payload } from "./event/Event.ts"
+import { type Envelope, isObject, objectIn, type Payload } from "./event/Event.ts"
 import { withoutSecrets } from "./event/Secrets.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
@@ -133,14 +133,17 @@ export class Core {
   #listen(context: Context.CallContext): CallListener {
     const settle = this.#hold(context)
     return {
-      finished: (call) =>
-        this.intake.add({
-          payload: () => this.#payloadOf(call),
-          envelope: envelopeOfTap(call),
-          context,
-          release: call.release,
-          settle
-        }),
+      finished: (call) => {
+        try {
+          const envelope = envelopeOfTap(call)
+          this.intake.add({ payload: () => this.#payloadOf(call), envelope, context, release: call.release, settle })
+        } catch (cause) {
+          // Such as a clock that a test of the application has replaced. The stream that ends the call must end.
+          this.intake.lose({ reason: "unreadable", cause })
+          call.release()
+          settle()
+        }
+      },
       dropped: (reason) => {
         this.intake.lose({ reason })
         settle()
@@ -288,11 +291,13 @@ const callFields: ReadonlySet<string> = new Set([
 /** So many are told. An application may compute names. */
 const maxUnknownNames = 100
 
-/** The JSON text of an object. Throws where a value has none. A text is read when the event is made. */
+/** The JSON text of an object. Throws where a value has none. */
 const writtenOf = (name: string, value: unknown): string => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
-  if (text === undefined || !/^\s*\{/.test(text))
-    throw new TypeError(`${name}: expected an object, or the JSON text of one`)
+  // A text of inputs is read when the event is made.
+  const isWritten =
+    typeof value === "string" && name === "output" ? objectIn(value) !== undefined : /^\s*\{/.test(text ?? "")
+  if (text === undefined || !isWritten) throw new TypeError(`${name}: expected an object, or the JSON text of one`)
   return text
 }
 

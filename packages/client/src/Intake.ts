@@ -330,6 +330,12 @@ export class Intake {
     }
     if (!isObject(event)) throw redacted(new TypeError("redact answers no event"))
     if (isPromise(event)) throw redacted(new TypeError("redact answers a promise"))
-    return JSON.stringify(event)
+    try {
+      const text: unknown = JSON.stringify(event)
+      if (isObject(event.properties) && typeof text === "string") return text
+    } catch (cause) {
+      throw redacted(new TypeError("redact answers what has no JSON text", { cause }))
+    }
+    throw redacted(new TypeError("redact answers no event"))
   }
 }

@@ -224,6 +224,36 @@ describe("createRecorder", () => {
     expect(recording.drops).toMatchObject([{ reason: "redacted", cause: new TypeError("redact answers a promise") }])
   })
 
+  it.each<[what: string, answer: () => unknown, message: string]>([
+    ["has no JSON text", () => ({ properties: {}, toJSON: () => undefined }), "redact answers no event"],
+    [
+      "holds itself",
+      () => ((all: object) => Object.assign(all, { all }))({ properties: {} }),
+      "redact answers what has no JSON text"
+    ],
+    ["holds a BigInt", () => ({ properties: { n: 1n } }), "redact answers what has no JSON text"],
+    ["is empty", () => ({}), "redact answers no event"],
+    ["is a map", () => new Map(), "redact answers no event"],
+    ["can be awaited", () => ({ then: () => {} }), "redact answers no event"]
+  ])("sends nothing where what `redact` answers %s", async (_, answer, message) => {
+    const recording = await startRecording({ redact: answer as never })
+    recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
+    expect(await recording.events()).toEqual([])
+    expect(recording.drops).toMatchObject([{ reason: "redacted", cause: { message } }])
+  })
+
+  it.each(["{bad", '{}},"session":"other","a":{"b":{}', "[]", ""])(
+    "records no output that is no object: %s",
+    async (output) => {
+      const recording = await startRecording()
+      recording.recorder.record({ api: "aisdk", inputs: {}, output })
+      expect(await recording.events()).toEqual([])
+      expect(recording.drops).toMatchObject([
+        { reason: "unreadable", cause: { message: "output: expected an object, or the JSON text of one" } }
+      ])
+    }
+  )
+
   it("tells what `redact` threw from what it left out, each once", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     const recording = await startRecording({

@@ -53,6 +53,25 @@ describe("the response of a tapped call", () => {
     }
   )
 
+  it("comes to its end where the clock is broken, and the call is counted", async () => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    const { Date: Clock } = globalThis
+    class Broken extends Clock {
+      constructor(...given: [] | [number]) {
+        super(...((given.length === 0 ? [Number.NaN] : given) as [number]))
+      }
+    }
+    globalThis.Date = Broken as unknown as DateConstructor
+    try {
+      expect(await (await post(recording.recorder.fetch)).json()).toEqual(messages.answer)
+    } finally {
+      globalThis.Date = Clock
+    }
+    expect(await outputs(recording)).toEqual([])
+    expect(recording.recorder.counters()).toMatchObject({ dropped: { unreadable: 1 }, heldBytes: 0 })
+  })
+
   it("is the same in copies of copies", async () => {
     const recording = await startRecording()
     provider.answer = json(messages.answer)
