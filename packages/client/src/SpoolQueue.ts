@@ -22,8 +22,9 @@ export class SpoolQueue {
   readonly #options: SpoolQueueOptions
   /** Keys of events that are in the queue. */
   readonly #queued = new Set<string>()
-  /** Keys of events that could not be sent, and wait on disk until a timer ends. */
-  readonly #postponed = new Set<string>()
+  /** Events that could not be sent, by their keys, and wait on disk until a timer ends and the folder can be read. */
+  readonly #postponed = new Map<string, SpoolEntry>()
+  #isRetrying = false
   /** How often events that are still on disk were postponed. */
   readonly #postponements = new Map<string, number>()
   /** Events that wait on disk for room in the queue, the oldest first. */
@@ -83,7 +84,7 @@ export class SpoolQueue {
       },
       postponed: () => {
         this.#queued.delete(idempotencyKey)
-        this.#postponed.add(idempotencyKey)
+        this.#postponed.set(idempotencyKey, entry)
         settle()
         const times = (this.#postponements.get(idempotencyKey) ?? 0) + 1
         this.#postponements.set(idempotencyKey, times)
@@ -99,7 +100,7 @@ export class SpoolQueue {
     this.#isWaiting = true
     Timers.after(backoffMs(failures), () => {
       this.#isWaiting = false
-      this.#postponed.clear()
+      this.#isRetrying = true
       this.#hasMore = true
       this.#refill()
     })
@@ -112,15 +113,26 @@ export class SpoolQueue {
     if (this.#hasMore && this.#removed === undefined && delivery.hasRoom) this.#options.track(this.#list())
   }
 
+  /** Ends the wait of what was postponed. Returns those of them that the folder does not hold any more: reading them says why. */
+  #retried(entries: ReadonlyArray<SpoolEntry>): ReadonlyArray<SpoolEntry> {
+    if (!this.#isRetrying) return []
+    this.#isRetrying = false
+    const there = new Set(entries.map(({ idempotencyKey }) => idempotencyKey))
+    const gone = Array.from(this.#postponed.values()).filter(({ idempotencyKey }) => !there.has(idempotencyKey))
+    this.#postponed.clear()
+    return gone
+  }
+
   async #list(): Promise<void> {
     const { maxKnown, onUnusable, spool } = this.#options
     const removed = (this.#removed = new Set<string>())
     this.#hasMore = false
     try {
       const entries = await spool.list()
+      const gone = this.#retried(entries)
       const isKnown = ({ idempotencyKey: key }: SpoolEntry) =>
         this.#queued.has(key) || this.#postponed.has(key) || removed.has(key)
-      const waiting = entries.filter((entry) => !isKnown(entry))
+      const waiting = [...gone, ...entries].filter((entry) => !isKnown(entry))
       this.#backlog = waiting.slice(0, maxKnown)
       this.#hasMore ||= waiting.length > maxKnown
     } catch (cause) {

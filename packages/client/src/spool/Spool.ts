@@ -17,6 +17,8 @@ export interface SpoolEntry {
   readonly file: string
   /** The size of the file. */
   readonly bytes: number
+  /** How often the folder had been created when the file was seen there. */
+  readonly folders: number
 }
 
 const suffix = ".event"
@@ -66,6 +68,8 @@ export class Spool {
   readonly #writes = Limiter.make(concurrency)
   readonly #removals = Limiter.make(1)
   #ready: Promise<unknown> | undefined
+  /** How often this process has created the folder: what a former one held is gone. */
+  #folders = 0
   /** What the folder holds, as far as is known: other processes write and remove files too. */
   #bytes = 0
   /** Bytes of files that are being written. */
@@ -153,7 +157,7 @@ export class Spool {
     } finally {
       this.#writing -= bytes
     }
-    return { idempotencyKey: event.idempotencyKey, file, bytes }
+    return { idempotencyKey: event.idempotencyKey, file, bytes, folders: this.#folders }
   }
 
   /** Writes the names of a folder to disk, where the system can. */
@@ -177,13 +181,13 @@ export class Spool {
   }
 
   /** Undefined where another process has sent and removed it. */
-  async read({ file, idempotencyKey }: Pick<SpoolEntry, "file" | "idempotencyKey">): Promise<SpooledEvent | undefined> {
+  async read({ file, folders, idempotencyKey }: Omit<SpoolEntry, "bytes">): Promise<SpooledEvent | undefined> {
     let content: Uint8Array
     try {
       content = await this.#fs.readFile(file)
     } catch (error) {
       if (!isMissing(error)) throw error
-      if (await this.#hasFolder()) return undefined
+      if (folders === this.#folders && (await this.#hasFolder())) return undefined
       throw new MissingFolder(`The folder of the spool was removed: ${this.#folder}`)
     }
     const end = content.indexOf(newline)
@@ -236,6 +240,7 @@ export class Spool {
       await this.#create(parent)
       await create()
     } else if (failure !== undefined) return
+    if (folder === this.#folder) this.#folders++
     await this.#sync(parent).catch(() => {})
   }
 
@@ -263,7 +268,7 @@ export class Spool {
       const stat = await this.#fs.stat(file).catch(() => undefined)
       // A folder is no event, nor is a pipe, which would be waited for.
       if (stat?.isFile() !== true) continue
-      entries.push({ idempotencyKey, file, bytes: stat.size })
+      entries.push({ idempotencyKey, file, bytes: stat.size, folders: this.#folders })
     }
     // What was written meanwhile may be among the entries or not.
     this.#uncounted = Math.max(0, this.#uncounted - before)

@@ -154,6 +154,59 @@ describe("a spooled event", () => {
     expect((await numbers(server)).slice(sent.length)).toEqual([4, 5])
   })
 
+  it.each([0, 1])(
+    "is reported where the folder was removed, and created again by later events, after %s attempts",
+    async (attempts) => {
+      const server = await startServer()
+      const folder = join(temporaryFolder(), "spool")
+      const { drops, record, recorder } = open(server, folder)
+      server.intercept = refuse(503, "overloaded")
+      for (const n of [1, 2, 3]) record(n)
+      await recorder.spooled()
+      if (attempts > 0) expect(await recorder.flush({ timeoutMs: 2_000 })).toBe(false)
+      rmSync(folder, { recursive: true })
+      for (const n of [4, 5, 6]) {
+        record(n)
+        await recorder.spooled().catch(() => {})
+      }
+      server.intercept = () => false
+      await vi.waitFor(async () => expect((await numbers(server)).length + drops.length).toBe(6), { timeout: 60_000 })
+      const sent = await numbers(server)
+      expect(sent.toSorted()).toEqual(expect.arrayContaining([4, 5, 6]))
+      expect(drops.map(({ reason }) => reason)).toEqual(Array(6 - sent.length).fill("spool"))
+      const settled = { recorded: 6, sent: sent.length, waiting: 0, postponed: 0 }
+      await vi.waitFor(() => expect(recorder.counters()).toMatchObject(settled), { timeout: 60_000 })
+      expect(sent.length).toBeLessThan(6)
+    }
+  )
+
+  it("is known while the folder cannot be read", async () => {
+    const server = await startServer()
+    const folder = join(temporaryFolder(), "spool")
+    const { drops, record, recorder } = open(server, folder)
+    server.intercept = refuse(503, "overloaded")
+    for (const n of [1, 2, 3]) record(n)
+    await recorder.spooled()
+    expect(await recorder.flush({ timeoutMs: 2_000 })).toBe(false)
+    renameSync(folder, `${folder}.aside`)
+    writeFileSync(folder, "")
+    server.intercept = () => false
+    const known = () => {
+      const { postponed, sent, waiting } = recorder.counters()
+      return postponed + sent + waiting + drops.length
+    }
+    for (let n = 0; n < 20; n++) {
+      expect(known()).toBe(3)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    rmSync(folder)
+    renameSync(`${folder}.aside`, folder)
+    await vi.waitFor(() => expect(recorder.counters()).toMatchObject({ sent: 3, postponed: 0, dropped: {} }), {
+      timeout: 60_000
+    })
+    expect((await numbers(server)).toSorted()).toEqual([1, 2, 3])
+  })
+
   it("stays on disk while its file cannot be read", async () => {
     const server = await startServer()
     const spool = temporaryFolder()
