@@ -32,7 +32,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("delivery", "delivery sends events; it must not import tap.", "platform"),
     room("spool", "spool keeps events in files; it must not send them.", "platform"),
     room("tap", "tap observes calls of fetch; it hands over what it saw.", "platform", "event", "delivery"),
-    room("Options.ts", "Options.ts is what a recorder can be told.", ...["api", "fingerprint", "event", "delivery"])
+    room("Options.ts", "Options.ts is what a recorder can be told.", "api", "fingerprint", "event", "delivery")
   ],
   viewer: [
     room("Asset.ts", "Asset.ts is what the pages consist of."),

@@ -1,4 +1,5 @@
 import { modelInUrl } from "@tachograph/formats"
+import { hint } from "@tachograph/formats/Near"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { serverOf } from "./api/Access.ts"
@@ -13,7 +14,6 @@ import { type Envelope, isObject, objectIn, type Payload } from "./event/Event.t
 import { withoutSecrets } from "./event/Secrets.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
-import { hint } from "@tachograph/formats/Near"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Callbacks from "./platform/Callbacks.ts"
 import * as ProcessEnd from "./platform/ProcessEnd.ts"

@@ -1,11 +1,11 @@
 /** The options of a recorder. */
+import { hint } from "@tachograph/formats/Near"
 import { checkKey, checkUrl } from "./api/Access.ts"
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import { type Grouping, isObject, type RecordedEvent } from "./event/Event.ts"
 import type { FingerprintFields } from "./fingerprint/Fingerprint.ts"
 import type { PackageScope } from "./fingerprint/Packages.ts"
-import { hint } from "@tachograph/formats/Near"
 
 interface CommonOptions extends Grouping {
   /** Fields of the fingerprint that replace those that are found. */

@@ -24,6 +24,7 @@ export class SpoolQueue {
   readonly #queued = new Set<string>()
   /** Events that could not be sent, by their keys, and wait on disk until a timer ends and the folder can be read. */
   readonly #postponed = new Map<string, SpoolEntry>()
+  /** Whether that timer has ended since the folder was read. */
   #isRetrying = false
   /** How often events that are still on disk were postponed. */
   readonly #postponements = new Map<string, number>()
