@@ -25,6 +25,23 @@ const pairsOf = (headers: object): Pairs => {
   return Object.entries(headers).map(pairOf)
 }
 
+/** Whether reading a value may do something, such as call a function that answers otherwise the next time. */
+const isComputed = (value: unknown): boolean => (typeof value === "object" && value !== null) || typeof value === "function"
+
+/** The same headers with each value asked for once; the headers themselves where nothing can tell. */
+const once = (headers: object): object => {
+  if (isHeaders(headers)) return headers
+  if (Array.isArray(headers)) {
+    const isPlain = headers.every((pair: ReadonlyArray<unknown>) => !pair.some(isComputed))
+    return isPlain ? headers : headers.map((pair: ReadonlyArray<unknown>) => pair.map(String))
+  }
+  const fields = Object.entries(Object.getOwnPropertyDescriptors(headers))
+  if (fields.every(([, field]) => field.get === undefined && !isComputed(field.value))) return headers
+  // Names that are no texts `fetch` refuses.
+  if (Object.getOwnPropertySymbols(headers).length > 0) return headers
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
 /** Passes pairs on to whom reads them, and keeps those that were read. */
 const passing = (headers: Iterable<unknown>, seen: Array<Pair>): Iterable<unknown> => ({
   *[Symbol.iterator]() {
@@ -43,8 +60,9 @@ export const read = (request: Request | undefined, init: Init): readonly [Init, 
   if (typeof given !== "object" || given === null) return [init, () => []]
   if (canReadAgain(given)) {
     // Taken now: the application may change them for its next call.
-    const pairs = pairsOf(given)
-    return [init, () => pairs]
+    const headers = once(given)
+    const pairs = pairsOf(headers)
+    return [headers === given ? init : ReadOnce.over(init!, new Map([["headers", () => headers]])), () => pairs]
   }
   const seen: Array<Pair> = []
   const headers = passing(given as Iterable<unknown>, seen)

@@ -174,6 +174,24 @@ describe("the request of a tapped call", () => {
     }
   })
 
+  it.each<[string, (next: () => string) => object]>([
+    ["a getter", (next) => ({ get "x-nonce"() { return next() } })],
+    ["a text that is computed", (next) => ({ "x-nonce": { toString: next } })],
+    ["a pair", (next) => [["x-nonce", { toString: next }]]]
+  ])("has a header that is computed, once: %s", async (_name, headersOf) => {
+    const recording = await startRecording()
+    provider.answer = json(messages.answer)
+    provider.requests.length = 0
+    const sendBy = async (fetch: typeof globalThis.fetch) => {
+      let n = 0
+      await (await post(fetch, { headers: headersOf(() => String(++n)) as never })).text()
+      return n
+    }
+    expect(await sendBy(recording.recorder.fetch)).toBe(await sendBy(fetch))
+    expect(provider.requests.map(({ headers }) => headers["x-nonce"])).toEqual(["1", "1"])
+    expect(await recording.events()).toHaveLength(1)
+  })
+
   it("fails as without the tap where its headers cannot be read", async () => {
     const recording = await startRecording()
     const headers = function* () {
