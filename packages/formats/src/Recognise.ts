@@ -15,7 +15,17 @@ const has =
   (body: unknown): boolean =>
     keys.some((key) => !isEmpty(get(body, key)))
 
-const hasMessages = (body: unknown): boolean => Array.isArray(get(body, "messages"))
+/** Messages of a mail or a chat service have no roles. */
+const hasMessages = (body: unknown): boolean => {
+  const messages = get(body, "messages")
+  return Array.isArray(messages) && (messages.length === 0 || messages.some((message) => get(message, "role") !== undefined))
+}
+
+const isResponse = (body: unknown): boolean => {
+  const input = get(body, "input")
+  const isInput = (typeof input === "string" && input !== "") || Array.isArray(input)
+  return isInput || has("model", "prompt", "previous_response_id", "conversation")(body)
+}
 
 /**
  * In threads, OpenAI keeps messages that are no calls. No pattern looks at a part of a path again and again: paths come from strangers, and
@@ -26,7 +36,7 @@ const endpoints: ReadonlyArray<Endpoint> = [
   {
     api: "provider1-responses",
     path: /\/responses$/,
-    isCall: has("model", "input", "prompt", "previous_response_id", "conversation")
+    isCall: isResponse
   },
   // Vertex and Bedrock have the model in the path.
   {

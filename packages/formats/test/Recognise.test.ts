@@ -104,6 +104,15 @@ describe("a request on the wire", () => {
     }
   })
 
+  it.each<[string, object]>([
+    ["https://mail.example.com/api/mail/messages", { messages: [{ to: "x", text: "Hello" }] }],
+    ["https://example.com/chat/completions", { messages: ["Hello"] }],
+    ["https://example.com/surveys/1/responses", { input: { q1: "a" } }],
+    ["https://example.com/surveys/1/responses", { input: "" }]
+  ])("is no call of another service: %s %j", (url, body) => {
+    expect(recognise(url, body)).toBe(null)
+  })
+
   it("is one of the beta by its header", () => {
     expect(recognise("/v1/messages", undefined, "context-1m-2025-08-07")).toBe("provider2-beta-messages")
     for (const none of [undefined, null, ""])
