@@ -10,6 +10,7 @@ import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Ids from "./platform/Ids.ts"
 import * as Timers from "./platform/Timers.ts"
+import * as Utf8 from "./platform/Utf8.ts"
 import { Spool, type SpooledEvent, type SpoolEntry } from "./spool/Spool.ts"
 import { SpoolQueue } from "./SpoolQueue.ts"
 import type { Warn } from "./Warnings.ts"
@@ -282,7 +283,7 @@ export class Intake {
       ...envelope
     }
     const payload = { api, inputs: found.inputs, output: found.output }
-    return new TextEncoder().encode(this.#redacted(payload, inputs, whole))
+    return Utf8.bytesOf(this.#redacted(payload, inputs, whole))
   }
 
   async #keep(event: Uint8Array, pending: Pending): Promise<void> {

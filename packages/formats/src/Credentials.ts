@@ -1,5 +1,6 @@
 /** Where requests to providers and gateways hold credentials, so that none of them gets into an event that repeats it. */
 import { decodedOrSame } from "./PercentDecoding.ts"
+import { remembering } from "./Remember.ts"
 
 /** The last word of the name of a credential, or all of it. */
 const names =
@@ -25,21 +26,8 @@ const wordsOf = (name: string): string =>
 const isNamed = (name: string): boolean =>
   [name.toLowerCase(), wordsOf(name)].some((words) => names.test(words) && !namingKeys.test(words))
 
-/** How many names of headers are remembered, and how long each may be (characters). */
-const [maxRemembered, longestRemembered] = [256, 64]
-
-const remembered = new Map<string, boolean>()
-
-/** As `isNamed`, which takes long for a request's many headers, while one request after the other has the same. */
-const isNamedHeader = (name: string): boolean => {
-  const known = remembered.get(name)
-  if (known !== undefined) return known
-  const said = isNamed(name)
-  if (name.length > longestRemembered) return said
-  if (remembered.size === maxRemembered) remembered.clear()
-  remembered.set(name, said)
-  return said
-}
+/** One request after the other has the same headers. */
+const isNamedHeader = remembering(isNamed)
 
 /** A scheme of RFC 9110 before the value, whatever the header is called. */
 const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i

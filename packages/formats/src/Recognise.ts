@@ -18,7 +18,9 @@ const has =
 /** Messages of a mail or a chat service have no roles. */
 const hasMessages = (body: unknown): boolean => {
   const messages = get(body, "messages")
-  return Array.isArray(messages) && (messages.length === 0 || messages.some((message) => get(message, "role") !== undefined))
+  return (
+    Array.isArray(messages) && (messages.length === 0 || messages.some((message) => get(message, "role") !== undefined))
+  )
 }
 
 const isResponse = (body: unknown): boolean => {

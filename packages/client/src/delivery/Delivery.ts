@@ -1,6 +1,7 @@
 /** Sends events in the background: several at once, again after failures, and never more than it may hold. */
 import * as Callbacks from "../platform/Callbacks.ts"
 import * as Timers from "../platform/Timers.ts"
+import * as Utf8 from "../platform/Utf8.ts"
 import { backoffMs } from "./Backoff.ts"
 import * as Cause from "./Cause.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
@@ -64,11 +65,9 @@ const sentByOthers: Outcome<void> = { type: "done", value: undefined }
 
 const failed = (cause: unknown): Outcome<void> => ({ type: "retry", cause })
 
-const encoder = new TextEncoder()
-
 /** The event with the id of its fingerprint as its first field. */
 const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const head = encoder.encode(`{"fingerprint_id":${JSON.stringify(id)},`)
+  const head = Utf8.bytesOf(`{"fingerprint_id":${JSON.stringify(id)},`)
   // The first byte of an event is its opening brace.
   const whole = new Uint8Array(head.length + event.length - 1)
   whole.set(head)

@@ -1,4 +1,5 @@
 import { attemptsOfInternalErrors, isTransient } from "@tachograph/formats/Retries"
+import * as Utf8 from "../platform/Utf8.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
 /** What the recorder needs of the result of `createTachograph`. */
@@ -26,12 +27,11 @@ export const make = (tachograph: EmbeddedTachograph, project: string | undefined
       return outcomeOf(cause)
     }
   }
-  const decoder = new TextDecoder()
   return {
     register: (fingerprint) => attempt(() => tachograph.fingerprint(fingerprint, inProject)),
     send: (event, idempotencyKey) =>
       attempt(async () => {
-        await tachograph.record(decoder.decode(event), { ...inProject, idempotencyKey })
+        await tachograph.record(Utf8.textOf([event]), { ...inProject, idempotencyKey })
       }),
     // A commit takes its time.
     stop: () => {}

@@ -1,6 +1,7 @@
 import { credentialsOf, inJson, mask } from "@tachograph/formats/Credentials"
-import * as Timers from "../platform/Timers.ts"
 import { attemptsOfInternalErrors } from "@tachograph/formats/Retries"
+import * as Timers from "../platform/Timers.ts"
+import * as Utf8 from "../platform/Utf8.ts"
 import { retryAfterMs } from "./Backoff.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
@@ -88,16 +89,15 @@ const maxAnswerBytes = 64 * 1024
 const textOf = async ({ body }: Response): Promise<string> => {
   if (body === null) return ""
   const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ""
+  const chunks: Array<Uint8Array> = []
   for (let bytes = 0; bytes <= maxAnswerBytes;) {
     const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
+    if (done) return Utf8.textOf(chunks)
     bytes += value.byteLength
-    text += decoder.decode(value, { stream: true })
+    chunks.push(value)
   }
   await reader.cancel()
-  return text
+  return Utf8.textOf(chunks)
 }
 
 export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): Transport => {

@@ -12,6 +12,7 @@ import {
   withSuspects
 } from "@tachograph/formats/Credentials"
 import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
+import { remembering } from "@tachograph/formats/Remember"
 
 export type Pairs = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -96,25 +97,34 @@ const beginningsOf = (forms: Iterable<string>, cuts: ReadonlyArray<string>): Rea
   )
 }
 
+/** What a text is looked through for. */
+interface Search {
+  /** Finds where a form may begin. */
+  readonly any: RegExp
+  readonly beginnings: ReadonlyMap<string, Beginning>
+}
+
+/** What to look for, as JSON: one call after the other has the same credentials, and a search takes longer to make than to run. */
+const searchFor = remembering((said): Search => {
+  const [secrets, withEscapes] = JSON.parse(said) as readonly [ReadonlyArray<string>, boolean]
+  const forms = new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))
+  forms.delete("")
+  const beginnings = beginningsOf(forms, secrets.flatMap(inCutJson))
+  // Where several begin at one place, the first one of the pattern is found.
+  const starts = [...beginnings.keys()].sort((a, b) => b.length - a.length).map(pattern)
+  return { any: new RegExp(starts.join("|"), "g"), beginnings }
+})
+
 /**
  * A JSON text without the credentials, in whatever form it writes them, and without the beginning of one where a text ends with it,
  * as one does that broke off. In one pass: a request with many cookies has hundreds of forms. Where two of them overlap, both are
  * masked as one. Throws where it would take too long.
  */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string => {
-  const withEscapes = hasEscapes(text)
-  const forms = new Set(secrets.flatMap((secret) => inJson(secret, withEscapes)))
-  forms.delete("")
-  if (forms.size === 0) return text
-  const beginnings = beginningsOf(forms, secrets.flatMap(inCutJson))
-  // Where several begin at one place, the first one of the pattern is found.
-  const any = new RegExp(
-    [...beginnings.keys()]
-      .sort((a, b) => b.length - a.length)
-      .map(pattern)
-      .join("|"),
-    "g"
-  )
+  const { any, beginnings } = searchFor(JSON.stringify([secrets, hasEscapes(text)]))
+  if (beginnings.size === 0) return text
+  // It may have thrown within the last text.
+  any.lastIndex = 0
   const escapes = new Escapes((at) => text[at] === "\\")
   const parts: Array<string> = []
   let masked = 0

@@ -4,6 +4,7 @@
  */
 /* oxlint-disable no-restricted-imports -- types only */
 import type * as AsyncHooks from "node:async_hooks"
+import type * as Crypto from "node:crypto"
 import type * as Fs from "node:fs"
 import type * as Os from "node:os"
 import type * as Path from "node:path"
@@ -12,6 +13,7 @@ import type * as Zlib from "node:zlib"
 
 export interface Builtins {
   readonly async_hooks: typeof AsyncHooks
+  readonly crypto: Pick<typeof Crypto, "hash">
   readonly fs: typeof Fs
   readonly os: typeof Os
   readonly path: typeof Path

@@ -5,6 +5,7 @@
  */
 import { builtin, type Builtins } from "../platform/Builtins.ts"
 import * as Limiter from "../platform/Limiter.ts"
+import * as Utf8 from "../platform/Utf8.ts"
 
 export interface SpooledEvent {
   readonly idempotencyKey: string
@@ -124,7 +125,7 @@ export class Spool {
   }
 
   #filesOf({ event, fingerprint, idempotencyKey }: SpooledEvent) {
-    const head = new TextEncoder().encode(`${fingerprint}\n`)
+    const head = Utf8.bytesOf(`${fingerprint}\n`)
     const path = this.#join(this.#folder, `${String(Date.now()).padStart(13, "0")}-${idempotencyKey}`)
     const bytes = head.length + event.length
     return { bytes, file: path + suffix, parts: [head, event], partial: path + unfinished }
@@ -197,7 +198,7 @@ export class Spool {
       await this.#fs.rename(file, file + damaged)
       throw new DamagedFile(`A file of the spool is damaged: ${file}${damaged}`)
     }
-    return { idempotencyKey, fingerprint: new TextDecoder().decode(line), event }
+    return { idempotencyKey, fingerprint: Utf8.textOf([line]), event }
   }
 
   async #hasFolder(): Promise<boolean> {

@@ -8,6 +8,7 @@ import { objectIn } from "../event/Event.ts"
 import { failureOfError } from "../event/Interruption.ts"
 import { Reading } from "../platform/Reading.ts"
 import * as Timers from "../platform/Timers.ts"
+import * as Utf8 from "../platform/Utf8.ts"
 import type { CapturedRequest } from "./CapturedRequest.ts"
 
 /** A call that is over. */
@@ -39,18 +40,16 @@ export interface Keeper {
 
 /** Keeps a body whose content type is not that of a stream. With an `accumulator`, it may be one all the same. */
 export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
-  const decoder = new TextDecoder()
-  const parts: Array<string> = []
+  const chunks: Array<Uint8Array> = []
   return {
-    push: (chunk) => void parts.push(decoder.decode(chunk, { stream: true })),
+    push: (chunk) => void chunks.push(chunk),
     end: (status, interruption, error) => {
-      parts.push(decoder.decode())
-      const body = parts.join("")
+      const body = Utf8.textOf(chunks)
       // A text that ends with its last brace is whole, whatever happened to the connection after it.
       if (objectIn(body) !== undefined) return body
       if (accumulator !== undefined && beginsAsEvents(body)) {
         const stream = streamKeeper(accumulator())
-        stream.push(new TextEncoder().encode(body))
+        for (const chunk of chunks) stream.push(chunk)
         return stream.end(status, interruption, error)
       }
       return JSON.stringify(

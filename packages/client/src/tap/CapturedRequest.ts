@@ -2,6 +2,7 @@
 import { type Api, recognise } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
+import * as Utf8 from "../platform/Utf8.ts"
 import { isRequest } from "../platform/Web.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
@@ -61,7 +62,7 @@ const bodyOf = (body: NonNullable<NonNullable<Init>["body"]>): Body | undefined 
     const keep = () => {
       copy = new Uint8Array(buffer, byteOffset, byteLength).slice()
     }
-    return { bytes: byteLength, keep, leave: noMore, text: () => copy && new TextDecoder().decode(copy) }
+    return { bytes: byteLength, keep, leave: noMore, text: () => copy && Utf8.textOf([copy]) }
   }
   if (body instanceof Blob) {
     return { bytes: body.size, keep: noMore, leave: noMore, text: () => body.text().catch(() => undefined) }

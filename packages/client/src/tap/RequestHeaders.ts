@@ -26,7 +26,8 @@ const pairsOf = (headers: object): Pairs => {
 }
 
 /** Whether reading a value may do something, such as call a function that answers otherwise the next time. */
-const isComputed = (value: unknown): boolean => (typeof value === "object" && value !== null) || typeof value === "function"
+const isComputed = (value: unknown): boolean =>
+  (typeof value === "object" && value !== null) || typeof value === "function"
 
 /** The same headers with each value asked for once; the headers themselves where nothing can tell. */
 const once = (headers: object): object => {
@@ -35,8 +36,11 @@ const once = (headers: object): object => {
     const isPlain = headers.every((pair: ReadonlyArray<unknown>) => !pair.some(isComputed))
     return isPlain ? headers : headers.map((pair: ReadonlyArray<unknown>) => pair.map(String))
   }
-  const fields = Object.entries(Object.getOwnPropertyDescriptors(headers))
-  if (fields.every(([, field]) => field.get === undefined && !isComputed(field.value))) return headers
+  const isPlain = Object.keys(headers).every((name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(headers, name)!
+    return get === undefined && !isComputed(value)
+  })
+  if (isPlain) return headers
   // Names that are no texts `fetch` refuses.
   if (Object.getOwnPropertySymbols(headers).length > 0) return headers
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

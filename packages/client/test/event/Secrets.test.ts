@@ -30,6 +30,20 @@ describe("withoutSecrets", () => {
     expect(withoutSecrets(forms.join(" "), [secret])).toBe(forms.map(() => "[redacted]").join(" "))
   })
 
+  it("finds what a text has, whatever the texts before it had", () => {
+    const keys = Array.from({ length: 40 }, (_, n) => `planted-key&${n}-of-many`)
+    for (const turn of [1, 2]) {
+      for (const [n, key] of keys.entries()) {
+        const [other] = keys.slice(n - 1)
+        expect(withoutSecrets(`"${key} ${other} ${turn}"`, [key])).toBe(`"[redacted] ${other} ${turn}"`)
+        expect(withoutSecrets(`"${key.replace("&", "\\u0026")}"`, [key])).toBe('"[redacted]"')
+      }
+    }
+    const long = "a".repeat(4000)
+    expect(() => withoutSecrets(JSON.stringify("a".repeat(1_000_000)), [long])).toThrow("takes too long")
+    expect(withoutSecrets(`"${long}"`, [long])).toBe('"[redacted]"')
+  })
+
   it("stays JSON where a credential seems to begin within an escape", () => {
     const text = "\nvapi-1234567890abcdef \\nvapi-1234567890abcdef"
     const left = withoutSecrets(JSON.stringify({ text }), ["nvapi-1234567890abcdef"])

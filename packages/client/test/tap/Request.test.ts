@@ -175,7 +175,14 @@ describe("the request of a tapped call", () => {
   })
 
   it.each<[string, (next: () => string) => object]>([
-    ["a getter", (next) => ({ get "x-nonce"() { return next() } })],
+    [
+      "a getter",
+      (next) => ({
+        get "x-nonce"() {
+          return next()
+        }
+      })
+    ],
     ["a text that is computed", (next) => ({ "x-nonce": { toString: next } })],
     ["a pair", (next) => [["x-nonce", { toString: next }]]]
   ])("has a header that is computed, once: %s", async (_name, headersOf) => {
