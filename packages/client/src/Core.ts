@@ -225,7 +225,7 @@ export class Core {
     return {
       apiOf: request.apiOf,
       inputs: withoutSecrets(inputs, secrets),
-      output: withoutSecrets(output(), secrets)
+      output: withoutSecrets(await output(), secrets)
     }
   }
 

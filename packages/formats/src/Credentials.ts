@@ -145,6 +145,12 @@ export const withSuspects = (
   return echoes.length === 0 ? credentials : longestFirst([...credentials, ...echoes])
 }
 
+/**
+ * How much may be compared to find credentials in a text of a length. Ordinary ones need less than one for each unit of it. Only who knows
+ * the credentials can make a text that needs more: then the search gives up, because it would take minutes.
+ */
+export const maxWorkFor = (length: number): number => 8 * length + 16 * 1024 * 1024
+
 /** What is written so everywhere: no encoding changes it. */
 const unreserved = /^[\w.~-]*$/
 

@@ -7,6 +7,7 @@ import {
   inJson,
   looksRandom,
   mask,
+  maxWorkFor,
   shortestCut,
   suspectsOf,
   withSuspects
@@ -51,13 +52,6 @@ export const secretsOf = (
 }
 
 const pattern = (text: string): string => text.replace(/[\\/^$.*+?()[\]{}|-]/g, "\\$&")
-
-/**
- * How much may be compared for each character of a text, and always. Only who knows the credentials can make a text that takes more, of
- * repetitions of one: to mask it would take minutes.
- */
-const maxWorkPerCharacter = 8
-const alwaysAllowedWork = 16 * 1024 * 1024
 
 /** Where a text ends that breaks off within one of the forms that begin there. */
 const endOfCut = (text: string, at: number, forms: ReadonlyArray<string>): number | undefined => {
@@ -128,7 +122,7 @@ export const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): st
   const escapes = new Escapes((at) => text[at] === "\\")
   const parts: Array<string> = []
   let masked = 0
-  let work = text.length * maxWorkPerCharacter + alwaysAllowedWork
+  let work = maxWorkFor(text.length)
   const isAt = (form: string, index: number): boolean => {
     work -= form.length
     if (work < 0) throw new Error("Looking for credentials takes too long")

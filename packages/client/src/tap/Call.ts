@@ -14,8 +14,8 @@ import type { CapturedRequest } from "./CapturedRequest.ts"
 /** A call that is over. */
 export interface FinishedCall {
   readonly request: CapturedRequest
-  /** The JSON text of an object. To be called in a later turn of the event loop, as it takes its time. It may throw. */
-  readonly output: () => string
+  /** The JSON text of an object. To be called in a later turn of the event loop, as it takes its time. It may reject. */
+  readonly output: () => Promise<string>
   readonly occurredAt: Date
   readonly durationMs: number
   readonly firstTokenMs: number | undefined
@@ -74,6 +74,9 @@ const bytesUntilMeasured = 64 * 1024
  * it, and takes as long to measure as that: without this, measuring could take as long for each of its chunks as for all before.
  */
 const leastHeld = 1 / 8
+
+/** How many bytes of an answer, and to the end of a chunk, a keeper gets in one turn of the event loop: the application has its turns between. */
+const bytesPerTurn = 32 * 1024
 
 export class Call {
   readonly #request: CapturedRequest
@@ -141,18 +144,27 @@ export class Call {
     if (!this.take(chunk.byteLength)) return
     // `slice` of a `Buffer` would copy nothing, and a `DataView` has none.
     const copy = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice()
-    if (this.#pending.push(copy) > 1) return
+    if (this.#pending.push(copy) === 1) this.#passSoon()
+  }
+
+  #passSoon(): void {
     Timers.soon(() => {
+      // What is left of a call that is over is passed on as its output is made.
+      if (this.#isOver) return
       try {
         this.#pass()
       } catch {
-        this.abandon("unreadable")
+        return this.abandon("unreadable")
       }
+      if (this.#pending.length > 0) this.#passSoon()
     })
   }
 
+  /** Gives the keeper the next chunks, as many as are for one turn. */
   #pass(): void {
-    for (const chunk of this.#pending.splice(0)) {
+    let bytes = 0
+    const beyond = this.#pending.findIndex(({ byteLength }) => (bytes += byteLength) >= bytesPerTurn)
+    for (const chunk of this.#pending.splice(0, beyond === -1 ? Infinity : beyond + 1)) {
       this.#keeper?.push(chunk)
       this.#unmeasured += chunk.byteLength
       this.#passed += chunk.byteLength
@@ -180,8 +192,8 @@ export class Call {
     this.#close()
     this.#listener.finished({
       request: this.#request,
-      output: () => {
-        this.#pass()
+      output: async () => {
+        for (this.#pass(); this.#pending.length > 0; this.#pass()) await Timers.laterTurn()
         return (
           this.#keeper?.end(this.#status!, interruption, error) ??
           JSON.stringify(failureOfError(interruption ?? "connection_error", error))

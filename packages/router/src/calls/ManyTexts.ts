@@ -1,5 +1,6 @@
 /** Finds many texts in a long one, in one pass over it. */
 import { Steps } from "@tachograph/core"
+import { maxWorkFor } from "@tachograph/formats/Credentials"
 
 interface Sought<Owner> {
   readonly bytes: Uint8Array
@@ -11,13 +12,6 @@ const blockOf = (first: number, second: number): number => ((first << 4) ^ secon
 
 const fourAt = (bytes: Uint8Array, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-
-/**
- * How many bytes may be compared for each byte of the long text. Ordinary ones need less than one. Only who knows the texts can make
- * one that needs more: then the search gives up, because it would take minutes.
- */
-const maxWorkPerByte = 8
-const alwaysAllowedWork = 16 * 1024 * 1024
 
 /** After this much work it is time for a step. */
 const stepWork = 256 * 1024
@@ -56,7 +50,7 @@ export class ManyTexts<Owner> {
     if (this.#byEnd.size === 0) return true
     const window = this.#window
     const shifts = this.#shifts
-    const maxWork = text.length * maxWorkPerByte + alwaysAllowedWork
+    const maxWork = maxWorkFor(text.length)
     let work = 0
     let nextStep = stepWork
     let nextStepAt = Steps.stepBytes

@@ -103,7 +103,7 @@ const proxyOff = Answer.refuse(
 
 /** Where the proxy is on, it answers the requests to its paths before. */
 const notFoundAt = (url: string | undefined): Answer.Answer =>
-  url?.startsWith("/proxy/") === true ? proxyOff : notFound
+  /^\/proxy(?![^/?])/.test(url ?? "") ? proxyOff : notFound
 
 const framingErrors: Readonly<Record<AmbiguousRequest.Classification, Answer.Answer | undefined>> = {
   clear: undefined,

@@ -36,7 +36,7 @@ export const upstreamNotFound = (names: Iterable<string>): Answer.Answer =>
   refuse(
     404,
     "upstream-not-found",
-    `No upstream of this name is configured: there are ${Array.from(names).join(", ")}.`
+    `The path names no upstream that is configured, as /proxy/NAME/… does: there are ${Array.from(names).join(", ")}.`
   )
 
 export const bodyParsed = refuse(

@@ -1,6 +1,6 @@
 /** The paths of the proxy: `/proxy/NAME/rest`, and what of them reaches the upstream. */
 
-const prefix = "/proxy/"
+const form = /^\/proxy(?:\/([^/?]*)|(?=\?|$))(.*)$/s
 
 export interface ProxyPath {
   /** The upstream's name. */
@@ -11,17 +11,15 @@ export interface ProxyPath {
 
 /** Undefined if the URL is not one of the proxy. `url` is path and query below the base path. */
 export const match = (url: string | undefined): ProxyPath | undefined => {
-  if (url === undefined || !url.startsWith(prefix)) return undefined
-  const end = url.slice(prefix.length).search(/[/?]/)
-  const below = end === -1 ? url.length : prefix.length + end
-  return { name: url.slice(prefix.length, below), rest: url.slice(below) }
+  const [, name = "", rest] = form.exec(url ?? "") ?? []
+  return rest === undefined ? undefined : { name, rest }
 }
 
 /** The path of `rest`, without its query. */
 const pathIn = (rest: string): string => rest.replace(/\?.*$/s, "")
 
 /** What a line of a request may hold. A fragment is not part of one, and some servers take a backslash for a slash. */
-const form = /^[\x21\x22\x24-\x5b\x5d-\x7e\x80-\xff]*$/
+const lineForm = /^[\x21\x22\x24-\x5b\x5d-\x7e\x80-\xff]*$/
 
 /** How often an escape may stand in the place of another one's characters. A `%` that is escaped itself is seen however often it is. */
 const rounds = 3
@@ -59,7 +57,7 @@ const isDotted = (path: string): boolean => path.split(/[/\\]/).some(isDotSegmen
  * for a host.
  */
 export const isHostile = (rest: string): boolean => {
-  if (!form.test(rest) || rest.startsWith("//")) return true
+  if (!lineForm.test(rest) || rest.startsWith("//")) return true
   let path = pathIn(rest)
   if (!/[%\x80-\xff]/.test(path)) return isDotted(path)
   for (let round = 0; round < rounds; round++) path = decoded(path)

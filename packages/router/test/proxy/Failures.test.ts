@@ -223,7 +223,8 @@ it("takes at most 256 requests on a connection that wait for their answers", asy
 
 it("names the upstreams that there are where one is asked for that is not", async () => {
   const { port } = await proxyTo("http://user.example/secret")
-  const message = "No upstream of this name is configured: there are openai, anthropic, gemini, local."
+  const message =
+    "The path names no upstream that is configured, as /proxy/NAME/… does: there are openai, anthropic, gemini, local."
   for (const path of ["/proxy/planted/x", "/proxy/"]) {
     const { answer, body } = await send(port, path, { headers: withKey })
     expect(JSON.parse(String(body))).toEqual({ type: "upstream-not-found", message })

@@ -6,13 +6,15 @@ describe("ProxyPath.match", () => {
     ["/proxy/openai/chat/completions?a=/b", "openai", "/chat/completions?a=/b"],
     ["/proxy/openai", "openai", ""],
     ["/proxy/openai?x", "openai", "?x"],
+    ["/proxy", "", ""],
+    ["/proxy?x", "", "?x"],
     ["/proxy/", "", ""],
     ["/proxy//evil.example/x", "", "/evil.example/x"]
   ])("reads %s", (url, name, rest) => {
     expect(ProxyPath.match(url)).toEqual({ name, rest })
   })
 
-  it.each(["/proxy", "/proxyopenai/x", "/api/v1/events", "", undefined])("leaves %s to others", (url) => {
+  it.each(["/proxyopenai/x", "/api/v1/events", "", undefined])("leaves %s to others", (url) => {
     expect(ProxyPath.match(url)).toBeUndefined()
   })
 })
