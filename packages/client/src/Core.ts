@@ -11,7 +11,7 @@ import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
 import { type Envelope, isObject, objectIn, type Payload } from "./event/Event.ts"
-import { withoutSecrets } from "./event/Secrets.ts"
+import { withoutSecrets } from "./event/Masking.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
@@ -184,7 +184,7 @@ export class Core {
       this.intake.lose({ reason: "unreadable", cause })
       return settle()
     }
-    const found = { ...payload, apiOf: () => api }
+    const found = { ...payload, apiOf: () => api, secrets: [] }
     const bytes = payload.inputs.length + payload.output.length
     if (!this.budget.take(bytes)) {
       this.intake.lose({ reason: "memory" })
@@ -224,6 +224,7 @@ export class Core {
     const secrets = request.secrets(inputs)
     return {
       apiOf: request.apiOf,
+      secrets,
       inputs: withoutSecrets(inputs, secrets),
       output: withoutSecrets(await output(), secrets)
     }

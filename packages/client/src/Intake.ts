@@ -5,6 +5,7 @@ import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
 import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import { withoutSecrets } from "./event/Masking.ts"
 import { nameOf } from "./event/Names.ts"
 import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
@@ -18,6 +19,8 @@ import type { Warn } from "./Warnings.ts"
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Omit<Payload, "api"> {
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
+  /** Credentials of the call, which the payload has no more. */
+  readonly secrets: ReadonlyArray<string>
 }
 
 /** A call that is over and becomes an event. */
@@ -275,13 +278,15 @@ export class Intake {
     }
     const api = found.apiOf(inputs)
     if (api === null) return undefined
-    const whole: Envelope = {
+    const names = {
       session: (await nameOf(context.session)) ?? (await Session.derive(api, inputs)),
       agent: await nameOf(context.agent),
       agent_version: await nameOf(context.agentVersion),
-      person: await nameOf(context.person),
-      ...envelope
+      person: await nameOf(context.person)
     }
+    // A person may be named by their key.
+    const safeNames = JSON.parse(withoutSecrets(JSON.stringify(names), found.secrets)) as typeof names
+    const whole: Envelope = { ...safeNames, ...envelope }
     const payload = { api, inputs: found.inputs, output: found.output }
     return Utf8.bytesOf(this.#redacted(payload, inputs, whole))
   }

@@ -64,6 +64,43 @@ describe("a header of the application that cannot be sent", () => {
   })
 })
 
+describe("a credential", () => {
+  const sent = async (headers: Record<string, string>, query: string, answer: unknown, text: string) => {
+    const recording = await startRecording()
+    provider.answer = json(answer)
+    await recording.recorder.with({ person: planted, session: `chat of ${planted}` }, async () => {
+      const answered = await recording.recorder.fetch(`${provider.url}/v1/messages${query}`, {
+        method: "POST",
+        body: text,
+        headers
+      })
+      await answered.text()
+    })
+    return { recording, events: await recording.events() }
+  }
+
+  it("that is a number leaves the event JSON", async () => {
+    const request = { ...messages.request, metadata: { account: 1234567890 } }
+    const answer = { ...messages.answer, account: 1234567890 }
+    const { events, recording } = await sent({ "x-api-key": "1234567890" }, "", answer, JSON.stringify(request))
+    expect(recording.drops).toEqual([])
+    expect(events[0]!.properties.inputs).toMatchObject({ metadata: { account: "[redacted]" } })
+    expect(events[0]!.properties.output).toMatchObject({ account: "[redacted]" })
+  })
+
+  it("in the query is known as it was sent, too", async () => {
+    const [raw, other] = ["PLANTED%2dodd%2d0123456789%2f%2b", "PLANTED-odd-0123456789/+"]
+    const { events } = await sent({}, `?sig=${raw}`, { ...messages.answer, echo: `${raw} ${other}` }, body)
+    expect(events[0]!.properties.output).toMatchObject({ echo: "[redacted] [redacted]" })
+  })
+
+  it("names no person and no session", async () => {
+    const { events } = await sent({ "x-api-key": planted }, "", messages.answer, body)
+    expect([events[0]!.person, events[0]!.session]).toEqual(["[redacted]", "chat of [redacted]"])
+    expect(events[0]!.text).not.toContain(planted)
+  })
+})
+
 describe("a request that cannot be read", () => {
   it("is counted, without the words of what went wrong", async () => {
     const recording = await startRecording()

@@ -152,12 +152,14 @@ describe("createRecorder", () => {
     const { getRandomValues } = crypto
     const recording = await startRecording()
     vi.stubGlobal("crypto", { getRandomValues: getRandomValues.bind(crypto) })
+    const modules = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
     try {
       recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
       recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
       expect(await recording.recorder.flush()).toBe(true)
     } finally {
       vi.unstubAllGlobals()
+      modules.mockRestore()
     }
     const sessions = (await recording.events()).map(({ session }) => session)
     expect(new Set(sessions).size).toBe(2)

@@ -97,6 +97,21 @@ const pairsWithin = (value: string): ReadonlyArray<readonly [name: string, value
   return found
 }
 
+/** Names and values of a query as they were sent. */
+const rawPairs = (query: string): Array<[string, string]> =>
+  query.split("&").map((pair) => {
+    const [name = "", value = ""] = pair.split(/=(.*)/s)
+    return [name, value]
+  })
+
+/** Names and values of a query, which begins after its question mark, decoded and as they were sent. */
+export const parametersOf = (query: string): ReadonlyArray<readonly [name: string, value: string]> =>
+  // Most calls have none.
+  query === "" ? [] : [...new URLSearchParams(query), ...rawPairs(query)]
+
+/** How many characters credentials, and what may be one, may have together. Servers take no more than a quarter in headers and target. */
+export const maxCredentialCharacters = 64 * 1024
+
 /** The credentials in the headers and the query of a request, and `others` that it has, the longest first. */
 export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: ReadonlyArray<string> = []) => {
   const found = [...others]

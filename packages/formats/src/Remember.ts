@@ -1,7 +1,10 @@
-/** How many results are remembered, and how long what they are of may be (characters). */
-const [maxRemembered, longestRemembered] = [64, 1024]
+/** Results that one function remembers. */
+const maxRemembered = 64
 
-/** As `compute`, which takes long, with the results for the last texts that it got. */
+/** The longest text whose result is remembered (characters). */
+const longestRemembered = 1024
+
+/** As `compute`, which takes long. Remembers results, and forgets the oldest. */
 export const remembering = <A>(compute: (text: string) => A): ((text: string) => A) => {
   const remembered = new Map<string, A>()
   return (text) => {
@@ -9,8 +12,8 @@ export const remembering = <A>(compute: (text: string) => A): ((text: string) =>
     if (known !== undefined) return known
     const found = compute(text)
     if (text.length > longestRemembered) return found
-    if (remembered.size === maxRemembered) remembered.clear()
     remembered.set(text, found)
+    if (remembered.size > maxRemembered) for (const oldest of remembered.keys()) if (remembered.delete(oldest)) break
     return found
   }
 }

@@ -18,5 +18,5 @@ it("computes once for a text, as long as few others and no long ones are asked f
   expect(ask(...others)).toEqual(others)
   expect(ask(0, 62, 1024)).toEqual([])
   // One more than are remembered.
-  expect(ask(63, 0)).toEqual([63, 0])
+  expect(ask(63, 0, 2, 1)).toEqual([63, 0, 1])
 })

@@ -5,12 +5,6 @@ import * as Masking from "./Masking.ts"
 import { ManyTexts } from "./ManyTexts.ts"
 import type { PassedCall } from "./PassedCall.ts"
 
-/**
- * How many characters the credentials of a request may have together. Node's servers take no more than a quarter in headers and target;
- * each may count twice, as a whole and in parts, or as it is and decoded.
- */
-const maxCharacters = 64 * 1024
-
 /** In headers a character is a byte, and in what a query is decoded to it is not. What is no UTF-8 is U+FFFD in the event. */
 const bytesOf = (text: string): ReadonlyArray<Buffer> => {
   const bytes = Buffer.from(text, "latin1")
@@ -57,7 +51,7 @@ export class Secrets {
   ): Steps.Steps<Secrets | undefined> {
     const withEscapes = texts.some(Credentials.hasEscapes)
     const values = [credentials, suspects].flat()
-    if (values.reduce((sum, { length }) => sum + length, 0) > maxCharacters) return undefined
+    if (values.reduce((sum, { length }) => sum + length, 0) > Credentials.maxCredentialCharacters) return undefined
     const written = new Map<string, Array<Secret>>()
     for (const [at, value] of values.entries()) {
       const secret = { isCredential: at < credentials.length, isInInputs: false }

@@ -44,28 +44,14 @@ export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
     })
   )
 
-/** Names and values of a query as they were sent. */
-const rawPairs = (query: string): Array<[string, string]> =>
-  query.split("&").map((pair) => {
-    const [name = "", value = ""] = pair.split(/=(.*)/s)
-    return [name, value]
-  })
-
-/** Names and values of a query as they were sent, and decoded. */
-const parametersOf = (rest: string): Array<[string, string]> => {
-  const [, query = ""] = rest.split(/\?(.*)/s)
-  // Most calls have none.
-  if (query === "") return []
-  return [...new URLSearchParams(query), ...rawPairs(query)]
-}
-
 /** What a request has of credentials, the longest first, and what may be one. */
 export const secretsOf = (
   headers: ForwardedHeaders.RawHeaders,
   rest: string
 ): Pick<PassedCall, "credentials" | "suspects"> => {
   const pairs = ForwardedHeaders.pairs(headers)
-  const parameters = parametersOf(rest)
+  const [, query = ""] = rest.split(/\?(.*)/s)
+  const parameters = Credentials.parametersOf(query)
   return {
     credentials: Credentials.credentialsOf(pairs, parameters),
     suspects: Credentials.suspectsOf(pairs, parameters)

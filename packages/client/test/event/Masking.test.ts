@@ -1,6 +1,6 @@
 import { inJson } from "@tachograph/formats/Credentials"
 import { describe, expect, it, vi } from "vitest"
-import { withoutSecrets } from "../../src/event/Secrets.ts"
+import { withoutSecrets } from "../../src/event/Masking.ts"
 
 describe("withoutSecrets", () => {
   it.each([
@@ -50,6 +50,25 @@ describe("withoutSecrets", () => {
     expect(JSON.parse(left)).toEqual({ text: "\nvapi-1234567890abcdef \\[redacted]" })
   })
 
+  it.each([
+    ['{"a":12345678}', '{"a":"[redacted]"}'],
+    [
+      '{"12345678":[12345678 , -1.12345678e5,12345678901,1]}',
+      '{"[redacted]":["[redacted]" , "[redacted]","[redacted]",1]}'
+    ],
+    ['{"a":"\\"12345678","b":[true,12345678,false]}', '{"a":"\\"[redacted]","b":[true,"[redacted]",false]}'],
+    ["12345678", '"[redacted]"']
+  ])("stays JSON without a credential that is a number: %s", (text, masked) => {
+    expect(withoutSecrets(text, ["12345678"])).toBe(masked)
+    expect(() => JSON.parse(masked)).not.toThrow()
+  })
+
+  it("refuses more credentials than a request has", () => {
+    const [most, more] = [64, 65].map((count) => Array.from({ length: count }, (_, n) => `${n}-`.padEnd(1024, "k")))
+    expect(withoutSecrets(`"${most![7]}"`, most!)).toBe('"[redacted]"')
+    expect(() => withoutSecrets('""', more!)).toThrow("too many credentials")
+  })
+
   it("leaves no beginning of a credential where a text breaks off within it, and what is shown on purpose", () => {
     const key = "planted/key+of-many=letters"
     const texts = [key.slice(0, -1), key.slice(0, 12), encodeURIComponent(key).slice(0, -2), "planted/key"]
@@ -66,7 +85,7 @@ describe("withoutSecrets", () => {
     for (const key of ["a".repeat(4000), `${"a".repeat(4000)}b`])
       expect(() => withoutSecrets(text, [key])).toThrow("Looking for credentials takes too long")
     expect(withoutSecrets(text, ["a".repeat(16)])).toBe('"[redacted]"')
-    expect(withoutSecrets(`${"a".repeat(4000)}-`, ["a".repeat(4000)])).toBe("[redacted]-")
+    expect(withoutSecrets(`"${"a".repeat(4000)}-"`, ["a".repeat(4000)])).toBe('"[redacted]-"')
   })
 
   it("masks what begins as a longer one does that is not there", () => {
