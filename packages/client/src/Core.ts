@@ -1,5 +1,4 @@
 import { modelInUrl } from "@tachograph/formats"
-import { hint } from "@tachograph/formats/Near"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { serverOf } from "./api/Access.ts"
@@ -10,7 +9,8 @@ import type { Counters } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
-import { type Envelope, isObject, objectIn, type Payload } from "./event/Event.ts"
+import { envelopeOf } from "./event/Envelope.ts"
+import { isObject, objectIn, type Payload } from "./event/Event.ts"
 import { withoutSecrets } from "./event/Masking.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
@@ -21,6 +21,7 @@ import * as Timers from "./platform/Timers.ts"
 import type { RecordedCall } from "./RecordedCall.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
 import * as Tap from "./tap/Tap.ts"
+import * as UnknownNames from "./UnknownNames.ts"
 import * as Warnings from "./Warnings.ts"
 import type { NameOf } from "./Warnings.ts"
 
@@ -35,9 +36,9 @@ export class Core {
   readonly #fetch: Tap.Fetch
   readonly intake: Intake
   readonly #warn: Warnings.Warn
+  readonly checkNames: UnknownNames.Check
   /** Whether code of the user has the recorder. */
   readonly #hasRecorder: boolean
-  readonly #unknownNames = new Set<string>()
   #fingerprint: Promise<string> | undefined
   #api: TachographApi | undefined
 
@@ -45,6 +46,7 @@ export class Core {
   constructor(options: RecorderOptions, nameOf?: NameOf) {
     this.#hasRecorder = nameOf === undefined
     const warn = (this.#warn = Warnings.make(this.#hasRecorder))
+    this.checkNames = UnknownNames.make(warn)
     this.#options = options
     // Taken now: a `fetch` that is put over it later may be a tap, which would call itself.
     this.#fetch = Tap.untapped(options.fetch ?? globalThis.fetch)
@@ -99,17 +101,6 @@ export class Core {
       begin: () => this.#listen(this.contextOf(bound)),
       lost: (cause) => this.intake.lose({ reason: "unreadable", cause })
     })
-  }
-
-  /** Says once which field is not known. The types say it too; nothing fails by it. */
-  checkNames(method: string, given: object, names: ReadonlySet<string>): void {
-    for (const name of Object.keys(given)) {
-      if (names.has(name)) continue
-      const unknown = `${method} does not know ${name}`
-      if (this.#unknownNames.has(unknown) || this.#unknownNames.size >= maxUnknownNames) continue
-      this.#unknownNames.add(unknown)
-      this.#warn(`${unknown}${hint(name, names)}`, undefined, "")
-    }
   }
 
   /** What surrounds the caller counts more than what a recorder was bound to. */
@@ -289,9 +280,6 @@ const callFields: ReadonlySet<string> = new Set([
   ...Context.fields
 ])
 
-/** So many are told. An application may compute names. */
-const maxUnknownNames = 100
-
 /** The JSON text of an object. Throws where a value has none. */
 const writtenOf = (name: string, value: unknown): string => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
@@ -301,29 +289,6 @@ const writtenOf = (name: string, value: unknown): string => {
   if (text === undefined || !isWritten) throw new TypeError(`${name}: expected an object, or the JSON text of one`)
   return text
 }
-
-const rounded = (ms: number | undefined): number | undefined =>
-  ms === undefined ? undefined : Math.round(ms * 10) / 10
-
-const timeOf = (occurredAt: Date): string => {
-  // Another realm, such as that of a test, has a class of its own.
-  if (typeof occurredAt?.getTime !== "function" || Number.isNaN(occurredAt.getTime())) {
-    throw new TypeError("occurredAt: expected a Date")
-  }
-  return occurredAt.toISOString()
-}
-
-const envelopeOf = (
-  occurredAt: Date,
-  durationMs: number | undefined,
-  firstTokenMs: number | undefined,
-  httpStatus: number | undefined
-): Partial<Envelope> => ({
-  occurred_at: timeOf(occurredAt),
-  duration_ms: rounded(durationMs),
-  first_token_ms: rounded(firstTokenMs),
-  http_status: httpStatus
-})
 
 const envelopeOfTap = ({ durationMs, firstTokenMs, httpStatus, occurredAt, request }: FinishedCall) => ({
   ...envelopeOf(occurredAt, durationMs, firstTokenMs, httpStatus),

@@ -4,9 +4,10 @@ import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
-import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent, textOf } from "./event/Event.ts"
+import { type Envelope, objectIn, type Payload, textOf } from "./event/Event.ts"
 import { withoutSecrets } from "./event/Masking.ts"
 import { nameOf } from "./event/Names.ts"
+import { Redacted, redactedText } from "./event/Redaction.ts"
 import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Ids from "./platform/Ids.ts"
@@ -51,6 +52,13 @@ class Dropped extends Error {
   }
 }
 
+const dropBy = (cause: unknown): Drop => {
+  if (cause instanceof Dropped) return cause.drop
+  if (cause instanceof Redacted) return { reason: "redacted", cause: cause.cause }
+  // Errors of parsers repeat parts of a payload.
+  return { reason: "unreadable", cause: new Error("The call cannot be made an event") }
+}
+
 /** Somebody who waits for calls to be sent. */
 interface Flush {
   readonly tell: () => void
@@ -59,8 +67,6 @@ interface Flush {
   /** Those of the calls that were over as it began that are not settled. */
   readonly calls: Set<Pending>
 }
-
-const redacted = (cause: Error) => new Dropped({ reason: "redacted", cause })
 
 export interface IntakeOptions {
   readonly options: RecorderOptions
@@ -73,13 +79,6 @@ export interface IntakeOptions {
 
 /** Whether the call should have been recorded, and was not. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
-
-/** Whether `redact` has answered a promise. That is not awaited, so its rejection must not end the process. */
-const isPromise = (value: object): boolean => {
-  if (!(value instanceof Promise)) return false
-  value.catch(() => {})
-  return true
-}
 
 export class Intake {
   readonly #budget: Budget
@@ -162,10 +161,7 @@ export class Intake {
       this.#made(draft)
         .then((event) => (event === undefined ? this.#leave(pending) : this.#keep(event, pending)))
         .catch((cause: unknown) => {
-          // Errors of parsers repeat parts of a payload.
-          const unreadable = { reason: "unreadable", cause: new Error("The call cannot be made an event") } as const
-          const drop = cause instanceof Dropped ? cause.drop : unreadable
-          this.lose(drop)
+          this.lose(dropBy(cause))
           this.#leave(pending)
         })
         .finally(() => void this.#making--)
@@ -288,7 +284,8 @@ export class Intake {
     const safeNames = JSON.parse(withoutSecrets(JSON.stringify(names), found.secrets)) as typeof names
     const whole: Envelope = { ...safeNames, ...envelope }
     const payload = { api, inputs: found.inputs, output: found.output }
-    return Utf8.bytesOf(this.#redacted(payload, inputs, whole))
+    const { redact } = this.#options
+    return Utf8.bytesOf(redact === undefined ? textOf(payload, whole) : redactedText(redact, payload, inputs, whole))
   }
 
   async #keep(event: Uint8Array, pending: Pending): Promise<void> {
@@ -322,26 +319,5 @@ export class Intake {
       this.#onUnusable(cause)
       return undefined
     }
-  }
-
-  #redacted(payload: Payload, inputs: Record<string, unknown>, envelope: Envelope): string {
-    const { redact } = this.#options
-    if (redact === undefined) return textOf(payload, envelope)
-    const output = objectIn(payload.output) ?? {}
-    let event: RecordedEvent | null | undefined
-    try {
-      event = redact({ event_name: "llm", properties: { api: payload.api, inputs, output }, ...envelope })
-    } catch (cause) {
-      throw redacted(new Error("redact threw", { cause }))
-    }
-    if (!isObject(event)) throw redacted(new TypeError("redact answers no event"))
-    if (isPromise(event)) throw redacted(new TypeError("redact answers a promise"))
-    try {
-      const text: unknown = JSON.stringify(event)
-      if (isObject(event.properties) && typeof text === "string") return text
-    } catch (cause) {
-      throw redacted(new TypeError("redact answers what has no JSON text", { cause }))
-    }
-    throw redacted(new TypeError("redact answers no event"))
   }
 }

@@ -8,15 +8,15 @@ export type DropReason =
   | "memory"
   /** As many events wait as may. */
   | "queue-full"
-  /** The event is larger than the recorder accepts. */
+  /** The event is longer than `maxEventBytes`. */
   | "too-large"
-  /** The recorder refused the event, or the key of an event that is not on disk: `cause` says why. */
+  /** The server refused the event, or the key of an event that is not on disk: `cause` says why. */
   | "refused"
   /** The event failed too often. */
   | "failed"
   /** `redact` threw, or answered nothing. */
   | "redacted"
-  /** The request is not a JSON object, or its body cannot be read without touching it: a stream or a form. */
+  /** No event can be made: the request is not a JSON object, or request or response cannot be read without touching them. */
   | "unreadable"
   /** The process ended before the call was over, or before it was sent. */
   | "exit"
@@ -35,7 +35,7 @@ export interface Drop {
 export interface Counters {
   /** Events that were accepted for sending. */
   readonly recorded: number
-  /** Events that the recorder has committed. */
+  /** Events that the server has stored. */
   readonly sent: number
   /** Attempts that failed and were or will be repeated. */
   readonly retried: number

@@ -88,7 +88,7 @@ export class Delivery {
   #stopTimer: (() => void) | undefined
   /** Until when the timer runs. */
   #pausedUntil = 0
-  /** Whether the recorder has asked for the wait. */
+  /** Whether the server has asked for the wait. */
   #isAskedToWait = false
   /** How many wait for the events to be sent. */
   #hurried = 0
@@ -173,7 +173,7 @@ export class Delivery {
   }
 
   #start(): void {
-    // After a failure one event finds out whether the recorder is back.
+    // After a failure one event finds out whether the server is back.
     const isProbe = this.#failures > 0
     const concurrency = isProbe ? 1 : this.#options.concurrency
     while (this.#sending < concurrency) {
@@ -213,7 +213,7 @@ export class Delivery {
 
   #retry(item: Waiting, outcome: Exclude<Outcome<void>, { type: "done" | "refused" }>): void {
     const isFailure = outcome.type === "retry"
-    const cause = isFailure ? outcome.cause : new Error("The recorder does not keep the fingerprint")
+    const cause = isFailure ? outcome.cause : new Error("The server does not keep the fingerprint")
     const limit = isFailure ? outcome.limit : attemptsOfFingerprints
     if (limit !== undefined && ++item.limited >= limit) {
       return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })

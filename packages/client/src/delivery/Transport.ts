@@ -1,4 +1,4 @@
-/** The way to a recorder: over HTTP, or into one in the same process. */
+/** The way to a server: over HTTP, or into one in the same process. */
 
 export type Outcome<A> =
   | { readonly type: "done"; readonly value: A }

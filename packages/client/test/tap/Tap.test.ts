@@ -189,7 +189,6 @@ describe("beside a library that replaces the global classes", () => {
     }
     expect(await outputs(recording)).toEqual([messages.answer])
     expect(recording.drops).toEqual([])
-    expect(recording.drops).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ const refuse = (status: number, type: string, message: string): Answer.Answer =>
 export const badPath = refuse(
   400,
   "bad-request",
-  "The path has . or .. as a segment, begins with // or holds a backslash."
+  "The path has . or .. as a segment or begins with //, or path or query hold what a URL does not: a backslash, #, a blank or a control."
 )
 
 export const ambiguous = Answer.closing(

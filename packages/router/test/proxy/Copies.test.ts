@@ -20,6 +20,7 @@ it("keeps nothing that comes when the call is over", () => {
   copies.request(Buffer.from("more"))
   copies.head(200, ["name", "value"])
   copies.response(Buffer.from("more"))
+  expect(copies.end()).toMatchObject({ status: 401, isRequestWhole: false })
   expect([heard, copies.requestBytes, Buffer.from(copies.joined()), budget.held]).toEqual(before)
   copies.release()
   copies.request(Buffer.from("still more"))
