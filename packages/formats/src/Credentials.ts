@@ -4,7 +4,7 @@ import { remembering } from "./Remember.ts"
 
 /** The last word of the name of a credential, or all of it. */
 const names =
-  /(?:^|-)(?:authorization|auth|cookie|\w*token|\w*secret|\w*password|passwd|pwd|pass|passphrase|passcode|credentials?|sig(?:nature)?|jwt|bearer|key|(?:api|access|auth|secret|private|public|functions?|subscription|master|admin|host|client|app|user|account|service|project|license)key)$/
+  /(?:^|-)(?:authorization|auth|cookie|\w*token|\w*secrets?|\w*passwords?|passwd|pwd|pass|passphrase|passcode|passkey|pat|otp|credentials?|sig(?:nature)?|jwt|assertion|bearer|keys?|(?:api|access|auth|secret|private|public|functions?|subscription|master|admin|host|client|app|user|account|service|project|license)keys?)$/
 
 /** Keys that open nothing: they name what is stored, sent or repeated. */
 const namingKeys = /(?:^|-)(?:idempotency|cache|partition|routing|sort|shard|surrogate|websocket|trace)-key$/
@@ -65,18 +65,27 @@ const withoutName = (word: string): string => /^[\w.-]+="?([^="].*?)"?$/s.exec(w
 /** `Bearer KEY`, `Scheme name=value, name=value`; of cookies `name=value; name=value`. */
 const partsOf = (name: string, value: string): ReadonlyArray<string> => {
   if (/cookie$/i.test(name)) return value.split(/;\s*/).map(withoutName)
-  const words = value.split(/[\s,]+/)
-  // The first of several is a scheme.
-  return words.slice(words.length > 1 ? 1 : 0).map(withoutName)
+  return value.split(",").flatMap((part) => {
+    const words = part.trim().split(/\s+/)
+    // The first of several is a scheme.
+    return words.slice(words.length > 1 ? 1 : 0).map(withoutName)
+  })
 }
+
+/** The text whose bytes in UTF-8 are given as characters; the same where they are none. */
+const ofUtf8 = (bytes: string): string =>
+  decodedOrSame(bytes.replace(/[%\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`))
 
 /** What `Basic` holds: a name and a password, or a key in the place of either. */
 const basicPartsOf = (value: string): ReadonlyArray<string> => {
   const [, encoded] = /^basic\s+([A-Za-z\d+/]+=*)$/i.exec(value) ?? []
   if (encoded === undefined) return []
   try {
-    const [, name = "", password = ""] = /^([^:]*):?(.*)$/s.exec(atob(encoded)) ?? []
-    return password === "" || looksRandom(name) ? [name, password] : [password]
+    const bytes = atob(encoded)
+    return [bytes, ofUtf8(bytes)].flatMap((text) => {
+      const [, name = "", password = ""] = /^([^:]*):?(.*)$/s.exec(text) ?? []
+      return password === "" || looksRandom(name) ? [name, password] : [password]
+    })
   } catch {
     return []
   }
@@ -87,10 +96,15 @@ const pairsWithin = (value: string): ReadonlyArray<readonly [name: string, value
   if (!value.startsWith("{")) return []
   const found: Array<readonly [string, string]> = []
   try {
-    JSON.parse(value, (name: string, part: unknown) => {
+    const open: Array<readonly [name: string, part: unknown]> = [["", JSON.parse(value)]]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const [name, part] = next
       if (typeof part === "string") found.push([name, part])
-      return part
-    })
+      else if (typeof part === "object" && part !== null) {
+        // Those of a list have its name.
+        for (const [key, inner] of Object.entries(part)) open.push([Array.isArray(part) ? name : key, inner])
+      }
+    }
   } catch {
     // No JSON: a text like any other.
   }

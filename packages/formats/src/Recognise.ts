@@ -6,8 +6,8 @@ import { decodedOrSame } from "./PercentDecoding.ts"
 interface Endpoint {
   readonly api: Api
   readonly path: RegExp
-  /** Whether a body is one of this format. Other services have paths that end alike. */
-  readonly isCall: (body: unknown) => boolean
+  /** Whether a body is one of this format. Other services have paths that end alike, but name no model in them. */
+  readonly isCall: (body: unknown, isModelInPath: boolean) => boolean
 }
 
 const has =
@@ -15,9 +15,10 @@ const has =
   (body: unknown): boolean =>
     keys.some((key) => !isEmpty(get(body, key)))
 
-/** Messages of a mail or a chat service have no roles. */
-const hasMessages = (body: unknown): boolean => {
+/** Messages of a mail or a chat service have no roles, and are for no model. Those of a call may lack a role: the provider refuses it. */
+const hasMessages = (body: unknown, isModelInPath: boolean): boolean => {
   const messages = get(body, "messages")
+  if (isModelInPath || has("model")(body)) return !isEmpty(messages) || Array.isArray(messages)
   return (
     Array.isArray(messages) && (messages.length === 0 || messages.some((message) => get(message, "role") !== undefined))
   )
@@ -82,7 +83,7 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   if (found === undefined) return null
   const parsed = typeof body === "string" ? parse(body) : body
   const isKnown = body !== undefined && body !== null
-  if (isKnown && !(isObject(parsed) && found.isCall(parsed))) return null
+  if (isKnown && !(isObject(parsed) && found.isCall(parsed, modelInPath(path) !== null))) return null
   return found.api === "provider2-messages" && isBeta(query, parsed, betaHeader) ? "provider2-beta-messages" : found.api
 }
 
@@ -101,8 +102,9 @@ export const isStream = (url: string | URL, contentType: string): boolean =>
 export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|id|retry)?:/.test(body)
 
 /** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
-export const modelInUrl = (url: string | URL): string | null => {
-  const [path] = split(url)
+export const modelInUrl = (url: string | URL): string | null => modelInPath(split(url)[0])
+
+const modelInPath = (path: string): string | null => {
   const [, tuned, model] =
     /\/(tunedModels\/)?([^/]+):(?:(?:streamG|g)enerateContent|(?:streamR|r)awPredict)$/.exec(path) ??
     /()\/model\/([^/]+)\/invoke[^/]*$/.exec(path) ??

@@ -9,7 +9,8 @@ describe("the credentials of a request", () => {
     ...["Ocp-Apim-Subscription-Key", "X-Tachograph-Key", "x-amz-security-token", "Helicone-Auth", "x-access-key"],
     ...["apikey", "X-ApiKey", "x_api_key", "X-Goog-Iam-Authorization-Token"],
     ...["X-Auth-Key", "x-functions-key", "X-Password", "xApiKey", "APIKey", "api-key-2", "X-Client-Secret", "X-JWT"],
-    ...["X-Master-Key", "X-Encryption-Key", "x-passphrase", "X-Amz-Credential", "X-ACCESSTOKEN", "x-dbpassword"]
+    ...["X-Master-Key", "X-Encryption-Key", "x-passphrase", "X-Amz-Credential", "X-ACCESSTOKEN", "x-dbpassword"],
+    ...["x-openai-keys", "x-passkey", "x-pat", "x-otp", "x-goog-iap-jwt-assertion", "X-ApiKeys"]
   ])("are in %s", (name) => expect(ofHeader(name, "planted-key")).toEqual(["planted-key"]))
 
   it.each([
@@ -33,6 +34,23 @@ describe("the credentials of a request", () => {
 
   it("are no other parameters, and no short values", () => {
     expect(credentialsOf([["x-api-key", "1234567"]], new URLSearchParams("q=some-words&key=short"))).toEqual([])
+  })
+
+  it("are all of a list", () => {
+    const [one, two, three] = ["planted-one", "planted-two", "planted-three"]
+    expect(ofHeader("x-goog-api-key", `${one}, ${two},${three}`).slice(1)).toEqual([three, one, two])
+    expect(ofHeader("authorization", `Bearer ${one}, Bearer ${two}`).slice(1)).toEqual([one, two])
+    expect(ofHeader("x-portkey-config", JSON.stringify({ api_keys: [one, { name: three }, [two]] }))).toEqual([
+      two,
+      one
+    ])
+  })
+
+  it("are in Basic in UTF-8, and in Latin-1", () => {
+    for (const encoding of ["utf8", "latin1"] as const) {
+      const basic = Buffer.from("someone:pl\u00e4nted%25key", encoding).toString("base64")
+      expect(ofHeader("authorization", `Basic ${basic}`)).toContain("pl\u00e4nted%25key")
+    }
   })
 
   it("are not the schemes and names around them", () => {

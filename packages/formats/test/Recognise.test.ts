@@ -104,6 +104,28 @@ describe("a request on the wire", () => {
     }
   })
 
+  it.each<[string, object, string]>([
+    [
+      "https://api.example.com/chat/completions",
+      { model: "m", messages: [{ content: "Hello" }] },
+      "provider1-chat-completions"
+    ],
+    ["https://api.example.com/chat/completions", { model: "m", messages: "Hello" }, "provider1-chat-completions"],
+    [
+      "https://api.example.com/openai/deployments/m/chat/completions",
+      { messages: [{ content: "Hello" }] },
+      "provider1-chat-completions"
+    ],
+    [
+      "https://api.example.com/v1/messages",
+      { model: "m", max_tokens: 1, messages: [{ content: "Hello" }] },
+      "provider2-messages"
+    ],
+    ["https://api.example.com/model/anthropic.m/invoke", { messages: [{ content: "Hello" }] }, "provider2-messages"]
+  ])("is a call that its provider refuses: %s %j", (url, body, api) => {
+    expect(recognise(url, body)).toBe(api)
+  })
+
   it.each<[string, object]>([
     ["https://mail.example.com/api/mail/messages", { messages: [{ to: "x", text: "Hello" }] }],
     ["https://example.com/chat/completions", { messages: ["Hello"] }],

@@ -38,11 +38,22 @@ export interface Keeper {
   readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
 }
 
+/** A chunk of fewer bytes takes more memory than it holds. So many in a row are joined to one. */
+const [smallBytes, maxSmall] = [1024, 256]
+
 /** Keeps a body whose content type is not that of a stream. With an `accumulator`, it may be one all the same. */
 export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
   const chunks: Array<Uint8Array> = []
+  /** Chunks at the end that are not joined. */
+  let small = 0
   return {
-    push: (chunk) => void chunks.push(chunk),
+    push: (chunk) => {
+      small = chunk.length < smallBytes ? small + 1 : 0
+      chunks.push(chunk)
+      if (small < maxSmall) return
+      chunks.push(Utf8.joined(chunks.splice(-small)))
+      small = 0
+    },
     end: (status, interruption, error) => {
       const body = Utf8.textOf(chunks)
       // A text that ends with its last brace is whole, whatever happened to the connection after it.
@@ -74,6 +85,9 @@ const bytesUntilMeasured = 64 * 1024
  * it, and takes as long to measure as that: without this, measuring could take as long for each of its chunks as for all before.
  */
 const leastHeld = 1 / 8
+
+/** What a chunk takes that waits for the keeper, beside its bytes. */
+const bytesOfChunk = 256
 
 /** How many bytes of an answer, and to the end of a chunk, a keeper gets in one turn of the event loop: the application has its turns between. */
 const bytesPerTurn = 32 * 1024
@@ -141,7 +155,7 @@ export class Call {
     const at = this.#reading?.took()
     if (this.#isOver || this.#keeper === undefined || at === undefined) return
     this.#firstTokenMs ??= at - this.#startedAt
-    if (!this.take(chunk.byteLength)) return
+    if (!this.take(chunk.byteLength + bytesOfChunk)) return
     // `slice` of a `Buffer` would copy nothing, and a `DataView` has none.
     const copy = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice()
     if (this.#pending.push(copy) === 1) this.#passSoon()
@@ -166,10 +180,18 @@ export class Call {
     const beyond = this.#pending.findIndex(({ byteLength }) => (bytes += byteLength) >= bytesPerTurn)
     for (const chunk of this.#pending.splice(0, beyond === -1 ? Infinity : beyond + 1)) {
       this.#keeper?.push(chunk)
+      this.#give(bytesOfChunk)
       this.#unmeasured += chunk.byteLength
       this.#passed += chunk.byteLength
       this.#measure()
     }
+  }
+
+  /** Gives back bytes that are held no more, or takes them where there are less than none. */
+  #give(bytes: number): void {
+    if (this.#isReleased) return
+    this.#budget.release(bytes)
+    this.#held -= bytes
   }
 
   /** The budget counts what is held, and not what has passed. */
@@ -179,8 +201,7 @@ export class Call {
     const measured = Math.max(this.#keeper.measure(), Math.floor(this.#passed * leastHeld))
     // What is held in another form may be longer. The next chunk finds out whether there is room.
     const change = measured - this.#measured - this.#unmeasured
-    this.#budget.release(-change)
-    this.#held += change
+    this.#give(-change)
     this.#measured = measured
     this.#unmeasured = 0
   }

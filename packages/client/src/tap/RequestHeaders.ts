@@ -12,38 +12,47 @@ const isHeaders = (headers: object): headers is Headers =>
   Object.prototype.toString.call(headers) === "[object Headers]"
 
 /** Headers that can be read without using them up: all but iterators and what else can be iterated. */
-const canReadAgain = (headers: object): boolean =>
-  !(Symbol.iterator in headers) ||
-  isHeaders(headers) ||
-  (Array.isArray(headers) && headers.every((pair) => Array.isArray(pair)))
+const canReadAgain = (headers: object): boolean => {
+  if (isHeaders(headers) || !(Symbol.iterator in headers)) return true
+  const isList = Array.isArray(headers) && headers[Symbol.iterator] === Array.prototype[Symbol.iterator]
+  return isList && headers.every((pair) => Array.isArray(pair))
+}
 
 const pairOf = (pair: ReadonlyArray<unknown>): Pair => [String(pair[0]), String(pair[1])]
+
+/** Names of a record. Node sends those that are not enumerable, too. */
+const namesOf = (headers: object): ReadonlyArray<string> => Object.getOwnPropertyNames(headers)
 
 const pairsOf = (headers: object): Pairs => {
   if (isHeaders(headers)) return [...headers]
   if (Array.isArray(headers)) return headers.map(pairOf)
-  return Object.entries(headers).map(pairOf)
+  return namesOf(headers).map((name) => pairOf([name, (headers as Readonly<Record<string, unknown>>)[name]]))
 }
 
 /** Whether reading a value may do something, such as call a function that answers otherwise the next time. */
 const isComputed = (value: unknown): boolean =>
   (typeof value === "object" && value !== null) || typeof value === "function"
 
+/** A symbol is no text, and `fetch` refuses it. */
+const textOf = (value: unknown): unknown => (typeof value === "symbol" ? value : String(value))
+
 /** The same headers with each value asked for once; the headers themselves where nothing can tell. */
 const once = (headers: object): object => {
   if (isHeaders(headers)) return headers
   if (Array.isArray(headers)) {
     const isPlain = headers.every((pair: ReadonlyArray<unknown>) => !pair.some(isComputed))
-    return isPlain ? headers : headers.map((pair: ReadonlyArray<unknown>) => pair.map(String))
+    return isPlain ? headers : headers.map((pair: ReadonlyArray<unknown>) => pair.map(textOf))
   }
-  const isPlain = Object.keys(headers).every((name) => {
-    const { get, value } = Object.getOwnPropertyDescriptor(headers, name)!
-    return get === undefined && !isComputed(value)
-  })
-  if (isPlain) return headers
+  const fields = namesOf(headers).map((name) => [name, Object.getOwnPropertyDescriptor(headers, name)!] as const)
+  if (fields.every(([, { get, value }]) => get === undefined && !isComputed(value))) return headers
   // Names that are no texts `fetch` refuses.
   if (Object.getOwnPropertySymbols(headers).length > 0) return headers
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  const same = {}
+  for (const [name, { enumerable = false }] of fields) {
+    const value = textOf((headers as Readonly<Record<string, unknown>>)[name])
+    Object.defineProperty(same, name, { value, enumerable, configurable: true, writable: true })
+  }
+  return same
 }
 
 /** Passes pairs on to whom reads them, and keeps those that were read. */
@@ -61,7 +70,8 @@ const passing = (headers: Iterable<unknown>, seen: Array<Pair>): Iterable<unknow
 /** What `fetch` is given, and the headers of the call, which may be known only once `fetch` has read them. */
 export const read = (request: Request | undefined, init: Init): readonly [Init, () => Pairs] => {
   const given: unknown = init?.headers ?? request?.headers
-  if (typeof given !== "object" || given === null) return [init, () => []]
+  const isRecord = (typeof given === "object" && given !== null) || typeof given === "function"
+  if (!isRecord) return [init, () => []]
   if (canReadAgain(given)) {
     // Taken now: the application may change them for its next call.
     const headers = once(given)

@@ -199,6 +199,36 @@ describe("the request of a tapped call", () => {
     expect(await recording.events()).toHaveLength(1)
   })
 
+  const key = "sk-planted-key-of-provider"
+  const hidden = (headers: object) => Object.defineProperty(headers, "authorization", { value: `Bearer ${key}` })
+
+  it.each<[string, object]>([
+    ["one that is not enumerable", hidden({})],
+    ["one that is not enumerable, beside one that is computed", hidden({ "x-one": { toString: () => "1" } })],
+    ["those of a function", Object.assign(() => {}, { authorization: `Bearer ${key}` })],
+    [
+      "those of a list that iterates otherwise",
+      Object.assign([], { [Symbol.iterator]: () => [["authorization", `Bearer ${key}`]].values() })
+    ]
+  ])("has the same headers, and their credentials are known: %s", async (_name, headers) => {
+    const recording = await startRecording()
+    provider.answer = json({ ...messages.answer, echo: `${key} is wrong` })
+    provider.requests.length = 0
+    for (const send of [fetch, recording.recorder.fetch]) await (await post(send, { headers: headers as never })).text()
+    const [plain, tapped] = provider.requests.map(({ headers }) => headers)
+    expect(plain!.authorization).toBe(`Bearer ${key}`)
+    expect(tapped).toEqual(plain)
+    expect((await recording.events())[0]!.properties.output).toMatchObject({ echo: "[redacted] is wrong" })
+  })
+
+  it("fails as without the tap where a header is a symbol", async () => {
+    const recording = await startRecording()
+    const run = (fetch: typeof globalThis.fetch) =>
+      post(fetch, { headers: { "x-one": { toString: () => "1" }, "x-two": Symbol("two") } as never })
+    await expect(run(fetch)).rejects.toThrow(TypeError)
+    await expect(run(recording.recorder.fetch)).rejects.toThrow(TypeError)
+  })
+
   it("fails as without the tap where its headers cannot be read", async () => {
     const recording = await startRecording()
     const headers = function* () {

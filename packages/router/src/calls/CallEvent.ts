@@ -61,7 +61,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
   const sent = yield* inUtf8(withoutMark(bodies.inputs))
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
   if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
-  const api = recognise(rest, inputs?.isWhole === true ? inputs.value : undefined, beta)
+  const api = recognise(rest, inputs, beta)
   if (api === null) return "no-call"
   const body = bodies.output && (yield* inUtf8(withoutMark(bodies.output)))
   const output =
@@ -77,7 +77,7 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     JSON.stringify({
       ...grouping,
       // It is not known which conversation a request that broke off continues.
-      session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs.value)),
+      session: grouping.session ?? (inputs === undefined ? hash("sha256", sent) : derivedSession(api, inputs)),
       fingerprint_id: call.fingerprintId,
       occurred_at: call.occurredAt,
       duration_ms: rounded(call.durationMs),

@@ -1,19 +1,24 @@
 /** Reads the JSON text of an object, as a request to a model is one. */
-import { JsonValue, Steps } from "@tachograph/core"
+import { JsonValue, type Steps } from "@tachograph/core"
 
-const noFields = JsonValue.fieldsAt([])
+/** What tells a request to a model from others: see `recognise`. Of a list, that it has elements. */
+const deciding = JsonValue.fieldsAt([
+  ["messages", 0, "role"],
+  ["messages", 1, "role"],
+  ["model"],
+  ["input", 0],
+  ["prompt", "id"],
+  ["previous_response_id"],
+  ["conversation", "id"],
+  ["contents", 0],
+  ["agent"],
+  ["anthropic_beta", 0]
+])
 
-export interface Parsed {
-  readonly value: object
-  /** False if the text was only checked, and the object is empty. */
-  readonly isWhole: boolean
-}
-
-/** Undefined if the text is no JSON object. A long text is checked in steps, unless all of it is needed. */
-export function* parse(text: Buffer, isNeeded: boolean): Steps.Steps<Parsed | undefined> {
-  const isWhole = isNeeded || text.length < Steps.longFromBytes
-  const parsed = isWhole ? JsonValue.parse(text) : yield* JsonValue.parseInSteps(text, noFields)
+/** Undefined if the text is no JSON object. Of a long text, which is read in steps, what decides its format, unless all of it is needed. */
+export function* parse(text: Buffer, isNeeded: boolean): Steps.Steps<object | undefined> {
+  const parsed = isNeeded ? JsonValue.parse(text) : yield* JsonValue.parseInSteps(text, deciding)
   if (!("value" in parsed)) return undefined
   const { value } = parsed
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { value, isWhole } : undefined
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
 }

@@ -123,8 +123,11 @@ export const pass = (client: UpstreamClient, web: WebRequest): Promise<Response>
       if (!isUnderstood(answer) || answer.statusCode! > largestStatus)
         return void sent.destroy(new AnswerNotUnderstood())
       response = answer
-      // Cancelling the response destroys it without an error.
-      answer.once("error", (error) => (failure ??= error)).once("close", endOnceRead)
+      const onError = (error: Error) => {
+        // Cancelling the response aborts the request, and is no failure of the provider.
+        if (!sent.aborted) failure ??= error
+      }
+      answer.once("error", onError).once("close", endOnceRead)
       try {
         resolve(toResponse(method, answer, copies))
       } catch (error) {

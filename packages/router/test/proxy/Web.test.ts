@@ -181,6 +181,18 @@ describe("the proxy over fetch", () => {
     expect([http_status, properties.output.error.type]).toEqual([200, "aborted"])
   })
 
+  it("says so of one that the host cancels while it is read", async () => {
+    const port = await listen((_message, response) => void response.write('{"choices":'))
+    const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
+    const init = { method: "POST", headers: withKey, body: '{"messages":[]}' }
+    const response = await tachograph.fetch(new Request(`${at}/chat/completions`, init))
+    const reader = response.body!.getReader()
+    await reader.read()
+    void reader.read().catch(() => {})
+    await reader.cancel()
+    expect(JSON.parse(await recordedText(tachograph)).properties.output.error.type).toBe("aborted")
+  })
+
   it("says so of one whose request breaks off while it is answered", async () => {
     const port = await listen((_message, response) => void response.write('{"choices":'))
     const { tachograph } = await proxyTo(`http://127.0.0.1:${port}`)
