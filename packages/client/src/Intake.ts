@@ -54,7 +54,8 @@ class Dropped extends Error {
 
 const dropBy = (cause: unknown): Drop => {
   if (cause instanceof Dropped) return cause.drop
-  if (cause instanceof Redacted) return { reason: "redacted", cause: cause.cause }
+  if (cause instanceof Redacted)
+    return cause.cause === undefined ? { reason: "redacted" } : { reason: "redacted", cause: cause.cause }
   // Errors of parsers repeat parts of a payload.
   return { reason: "unreadable", cause: new Error("The call cannot be made an event") }
 }

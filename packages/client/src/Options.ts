@@ -158,30 +158,32 @@ const expected: Expected = {
 const checkFields = (fields: object, rules: Expected, what: string, path = ""): void => {
   for (const [field, value] of Object.entries(fields)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
-    if (rule === undefined)
-      throw new TypeError(`${path}${field}: expected no such ${what}${hint(field, Object.keys(rules))}`)
+    if (rule === undefined) {
+      const names = Object.keys(rules)
+      const near = hint(field, names) || `; there are ${names.join(", ")}`
+      throw new TypeError(`${path}${field}: there is no such ${what}${near}`)
+    }
     if (value !== undefined && !rule[1](value)) throw new TypeError(`${path}${field}: expected ${rule[0]}`)
   }
 }
 
 /**
- * Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. Returns the option without which nothing
- * can be recorded, if it is missing.
+ * Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. Returns the options without which nothing
+ * can be recorded, as far as they are missing.
  */
-export const check = (options: RecorderOptions): "url" | "apiKey" | undefined => {
+export const check = (options: RecorderOptions): ReadonlyArray<"url" | "apiKey"> => {
   if (!isObject(options as unknown)) throw new TypeError("options: expected an object")
   checkFields(options, expected, "option")
   const { apiKey, fingerprint, project, tachograph, url } = options
   if (fingerprint !== undefined) checkFields(fingerprint, expectedOfFingerprint, "field", "fingerprint.")
   if (tachograph !== undefined) {
     if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")
-    return undefined
+    return []
   }
   if (url) {
     if (project !== undefined) throw new TypeError("project: leave it out with a url, where the key says which it is")
     checkUrl(url)
   }
   if (apiKey) checkKey(apiKey)
-  if (!url) return "url"
-  return apiKey ? undefined : "apiKey"
+  return (["url", "apiKey"] as const).filter((name) => !options[name])
 }

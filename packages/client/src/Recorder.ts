@@ -138,8 +138,11 @@ const off = (fetch: typeof globalThis.fetch): Recorder => {
 /** As `createRecorder`. `nameOf` is what options are called where there is no code. */
 export const start = (options: RecorderOptions, nameOf?: Warnings.NameOf): Recorder => {
   const missing = check(options)
-  if (missing !== undefined) {
-    Warnings.make(false)(`nothing is recorded, because ${nameOf?.(missing) ?? missing} is missing`)
+  if (missing.length > 0) {
+    const names = missing.map((name) => nameOf?.(name) ?? name)
+    Warnings.make(false)(
+      `nothing is recorded, because ${names.join(" and ")} ${names.length > 1 ? "are" : "is"} missing`
+    )
     return off(options.fetch ?? globalThis.fetch)
   }
   const core = new Core(options, nameOf)

@@ -1,6 +1,6 @@
 /** What the recorder prints. */
 import * as Cause from "./delivery/Cause.ts"
-import type { Counters, Drop } from "./delivery/Counters.ts"
+import type { Counters, Drop, DropReason } from "./delivery/Counters.ts"
 
 /** What an option is called where the user gives it. */
 export type NameOf = (option: string) => string
@@ -19,16 +19,22 @@ export const make = (hasRecorder: boolean): Warn => {
   }
 }
 
-/** The first for each reason. What an application leaves out on purpose does not hide that its `redact` fails. */
+/** Reasons whose causes are mistakes of the application, of which one must not hide the others. */
+const toldByCause: ReadonlySet<DropReason> = new Set(["redacted", "unreadable"])
+
+/** What the reason of a call that has no cause means for the application. */
+const meanings: Partial<Record<DropReason, Error>> = {
+  exit: new Error("the process ended before it was sent, and had not waited for recorder.flush()")
+}
+
+/** The first for each reason, or cause. What `redact` leaves out on purpose is not told. */
 export const ofDrops =
   (warn: Warn) =>
-  ({ cause, reason }: Drop): void =>
-    warn(
-      `a call is not recorded (${reason})`,
-      cause,
-      "See recorder.counters() for how many.",
-      reason === "redacted" ? String(cause) : reason
-    )
+  ({ cause, reason }: Drop): void => {
+    if (reason === "redacted" && cause === undefined) return
+    const key = toldByCause.has(reason) ? `${reason}: ${String(cause)}` : reason
+    warn(`a call is not recorded (${reason})`, cause ?? meanings[reason], "See recorder.counters() for how many.", key)
+  }
 
 /** How many calls were lost in all, where that is more than the warnings have told. */
 export const sayLost = (warn: Warn, dropped: Counters["dropped"]): void => {

@@ -255,16 +255,16 @@ describe("createRecorder", () => {
     }
   )
 
-  it("tells what `redact` threw from what it left out, each once", async () => {
+  it("tells what `redact` threw from what it did not answer, each once, and nothing of what it left out", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     const recording = await startRecording({
       onDrop: undefined,
       redact: ({ properties }) => {
         if (properties.inputs["n"] === 1) throw new Error("no such field")
-        return undefined
+        return properties.inputs["n"] === 2 ? null : undefined
       }
     })
-    for (const n of [0, 1, 0, 1]) recording.recorder.record({ api: "aisdk", inputs: { n }, output: {} })
+    for (const n of [2, 0, 1, 0, 1, 2]) recording.recorder.record({ api: "aisdk", inputs: { n }, output: {} })
     expect(await recording.events()).toEqual([])
     const where = "See recorder.counters() for how many."
     expect(warn.mock.calls.flat()).toEqual([
@@ -345,8 +345,8 @@ describe("createRecorder", () => {
     ["not both", { url: "http://127.0.0.1", tachograph: { record: () => {} } }],
     ["tachograph: expected the result of createTachograph", { tachograph: {} }],
     ["options: expected an object", undefined],
-    ["agentt: expected no such option", { ...valid, agentt: "a" }],
-    ["toString: expected no such option", { ...valid, toString: () => "" }],
+    ["agentt: there is no such option (did you mean agent?)", { ...valid, agentt: "a" }],
+    ["toString: there is no such option; there are url, apiKey, ", { ...valid, toString: () => "" }],
     ["concurrency: expected a number from 1 on", { ...valid, concurrency: 0 }],
     ["timeoutMs: expected a time in ms above 0", { ...valid, timeoutMs: -1 }],
     ["maxEvents: expected a number from 1 on", { ...valid, maxEvents: "10k" }],
@@ -355,12 +355,12 @@ describe("createRecorder", () => {
     ["spool: expected the path of a folder", { ...valid, spool: 5 }],
     [`packages: expected "direct", "all" or "none"`, { ...valid, packages: "directt" }],
     ["project: leave it out with a url", { ...valid, project: "other" }],
-    ["agnet: expected no such option (did you mean agent?)", { ...valid, agnet: "a" }],
-    ["api_key: expected no such option (did you mean apiKey?)", { ...valid, api_key: "a" }],
+    ["agnet: there is no such option (did you mean agent?)", { ...valid, agnet: "a" }],
+    ["api_key: there is no such option (did you mean apiKey?)", { ...valid, api_key: "a" }],
     ["fingerprint: expected an object of fields", { ...valid, fingerprint: [] }],
     ["fingerprint.language: expected a text", { ...valid, fingerprint: { language: 5 } }],
     [
-      "fingerprint.gitBranch: expected no such field (did you mean git_branch?)",
+      "fingerprint.gitBranch: there is no such field (did you mean git_branch?)",
       { ...valid, fingerprint: { gitBranch: "" } }
     ],
     ["fingerprint.all_packages: expected versions", { ...valid, fingerprint: { all_packages: { effect: 4 } } }],
@@ -390,15 +390,15 @@ it("says once which names it does not know, and records all the same", async () 
 
 describe("a recorder without an address or a key", () => {
   it.each([
-    ["url", {}],
-    ["url", { url: undefined, apiKey: undefined }],
-    ["url", { url: "", apiKey: "k", session: "s" }],
-    ["apiKey", { url: "http://127.0.0.1:1" }],
-    ["apiKey", { url: "http://127.0.0.1:1", apiKey: "" }]
-  ])("says once that %s is missing (%#), and is off", async (missing, options) => {
+    ["url and apiKey are", {}],
+    ["url and apiKey are", { url: undefined, apiKey: undefined }],
+    ["url is", { url: "", apiKey: "k", session: "s" }],
+    ["apiKey is", { url: "http://127.0.0.1:1" }],
+    ["apiKey is", { url: "http://127.0.0.1:1", apiKey: "" }]
+  ])("says once that %s missing (%#), and is off", async (missing, options) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
     const recorder = createRecorder(options)
-    expect(warn.mock.calls).toEqual([[`Tachograph: nothing is recorded, because ${missing} is missing.`]])
+    expect(warn.mock.calls).toEqual([[`Tachograph: nothing is recorded, because ${missing} missing.`]])
     provider.answer = json(output)
     const before = globalThis.fetch
     const takeOff = recorder.install()

@@ -35,6 +35,13 @@ const causeWithout = (secrets: ReadonlyArray<string>, error: unknown, depth = 0)
   return typeof code !== "string" ? copy : Object.assign(copy, { code: masked(code) })
 }
 
+/** What TLS says of an answer that is none of TLS, in OpenSSL's words and in those of other runtimes. */
+const noTls = /wrong.version.number|EPROTO|InvalidContentType/i
+
+const isNoTls = (error: Error, depth = 0): boolean =>
+  noTls.test(`${error.message} ${String((error as { readonly code?: unknown }).code)}`) ||
+  (depth < depthOfCauses && error.cause instanceof Error && isNoTls(error.cause, depth + 1))
+
 /** A response that is not a success. */
 class RecorderError extends Error {
   override readonly name = "RecorderError"
@@ -108,6 +115,11 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
     if (type === "forbidden") return `${url} refused the key in ${keyName}, which needs the scope record`
     return [url, "answered", status, type, invalidOf(body)].filter((part) => part !== undefined).join(" ")
   }
+  const unreachable = (cause: Error): Error => {
+    if (cause.name === "TimeoutError") return cause
+    if (url.startsWith("https:") && isNoTls(cause)) return new Error(`${url} does not speak TLS: is it http://?`)
+    return new Error(`${url} cannot be reached`, { cause })
+  }
   // Its ends may be blank, which `fetch` leaves out.
   const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap((key) => inJson(key))
   const underWay = new Set<AbortController>()
@@ -141,7 +153,7 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
       if (response.status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
       return { type: "refused", isFinal: isFinal(error), cause: error }
     } catch (error) {
-      return { type: "retry", cause: causeWithout(secrets, error) }
+      return { type: "retry", cause: unreachable(causeWithout(secrets, error)) }
     } finally {
       stopTimer()
       underWay.delete(controller)

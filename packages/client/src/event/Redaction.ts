@@ -3,9 +3,9 @@ import { type Envelope, isObject, objectIn, type Payload, type RecordedEvent } f
 
 export type Redact = (event: RecordedEvent) => RecordedEvent | null | undefined
 
-/** No event is left, for this cause. */
+/** No event is left: for this cause, or because `redact` answers null. */
 export class Redacted extends Error {
-  constructor(cause: Error) {
+  constructor(cause?: Error) {
     super("Redacted", { cause })
   }
 }
@@ -31,6 +31,7 @@ export const redactedText = (
   } catch (cause) {
     throw new Redacted(new Error("redact threw", { cause }))
   }
+  if (event === null) throw new Redacted()
   if (!isObject(event)) throw new Redacted(new TypeError("redact answers no event"))
   if (isPromise(event)) throw new Redacted(new TypeError("redact answers a promise"))
   try {

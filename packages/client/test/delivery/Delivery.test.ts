@@ -292,6 +292,21 @@ describe("delivery over HTTP", () => {
     expect(counters).toMatchObject({ problem: `${server.url} answered 503 overloaded` })
   })
 
+  it("says which server cannot be reached, and that one does not speak TLS", async () => {
+    const { server } = await open()
+    const tls = server.url.replace("http:", "https:")
+    for (const [url, problem] of [
+      [tls, `${tls} does not speak TLS: is it http://?`],
+      ["http://127.0.0.1:9", "http://127.0.0.1:9 cannot be reached: fetch failed: bad port"]
+    ] as const) {
+      const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+      const recorder = createRecorder({ url, apiKey })
+      recorder.record({ api: "aisdk", inputs: {}, output: {} })
+      await vi.waitFor(() => expect(recorder.counters().problem).toBe(problem))
+      warn.mockRestore()
+    }
+  })
+
   it("leaves nothing behind of a flush that ended before everything was sent", async () => {
     const { record, recorder, server } = await open()
     server.intercept = refuse(503, "overloaded", { "retry-after": "60" })

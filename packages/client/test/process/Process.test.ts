@@ -41,7 +41,7 @@ describe("node --import @tachograph/client/register", () => {
     expect(await child.end()).toEqual({
       code: 0,
       signal: null,
-      errors: "Tachograph: nothing is recorded, because TACHOGRAPH_URL is missing.\n"
+      errors: "Tachograph: nothing is recorded, because TACHOGRAPH_URL and TACHOGRAPH_API_KEY are missing.\n"
     })
   })
 
@@ -103,7 +103,11 @@ describe("node --import @tachograph/client/register", () => {
     }
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_EXIT_MS: "0" }
     const child = start("Chat.ts", environment, ["--import", register])
-    expect(await child.end()).toMatchObject({ code: 0, errors: "Tachograph: a call is not recorded (exit).\n" })
+    expect(await child.end()).toMatchObject({
+      code: 0,
+      errors:
+        "Tachograph: a call is not recorded (exit): the process ended before it was sent, and had not waited for recorder.flush().\n"
+    })
     // The process does not wait for a second attempt.
     expect(server.requests).toHaveLength(1)
   })

@@ -42,7 +42,7 @@ export const destinationOf = (
 ): Destination | Answer => {
   if (AmbiguousRequest.classify(source) !== "clear") return ProxyErrors.ambiguous
   const upstream = upstreams.get(name)
-  if (upstream === undefined) return ProxyErrors.upstreamNotFound(upstreams.keys())
+  if (upstream === undefined) return ProxyErrors.upstreamNotFound(name, Array.from(upstreams.keys()))
   if (ProxyPath.isHostile(rest)) return ProxyErrors.badPath
   // Other upgrades, such as h2c, are offers, which a server may ignore.
   if (/\bwebsocket\b/i.test(headers["upgrade"] ?? "")) return ProxyErrors.upgradeRefused

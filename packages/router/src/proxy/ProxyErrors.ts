@@ -1,4 +1,5 @@
 /** The errors of the proxy itself. What an upstream answers passes as it is. */
+import { hint } from "@tachograph/formats/Near"
 import * as Answer from "../response/Answer.ts"
 
 const refuse = (status: number, type: string, message: string): Answer.Answer =>
@@ -32,11 +33,11 @@ export const notLocal = (reason: string): Answer.Answer =>
 
 export const forbidden = refuse(403, "forbidden", "The API key of Tachograph does not have the scope record.")
 
-export const upstreamNotFound = (names: Iterable<string>): Answer.Answer =>
+export const upstreamNotFound = (name: string, names: ReadonlyArray<string>): Answer.Answer =>
   refuse(
     404,
     "upstream-not-found",
-    `The path names no upstream that is configured, as /proxy/NAME/… does: there are ${Array.from(names).join(", ")}.`
+    `The path names no upstream that is configured, as /proxy/NAME/… does: there are ${names.join(", ")}${hint(name, names)}.`
   )
 
 export const bodyParsed = refuse(
