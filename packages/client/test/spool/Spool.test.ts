@@ -409,7 +409,7 @@ describe("a spool in a busy application", () => {
       const name = `${1790000000000 + n}-${randomUUID()}.event`
       writeFileSync(join(spool, name), content.replace('{"n":0}', `{"n":${n}}`))
     }
-    const list = vi.spyOn(Spool.prototype, "list")
+    const list = vi.spyOn(promises, "readdir")
     const { drops, recorder } = open(server, spool, { maxEvents: 3 })
     await flushed(recorder)
     expect(recorder.counters()).toMatchObject({ recorded: 500, sent: 500, waiting: 0 })
@@ -418,8 +418,8 @@ describe("a spool in a busy application", () => {
     )
     expect(filesIn(spool)).toEqual([])
     expect(drops).toEqual([])
-    // Not again and again, however few fit.
-    expect(list.mock.calls.length).toBeLessThan(10)
+    // Not again and again, however few fit. Recorders of other tests have other folders.
+    expect(list.mock.calls.filter(([path]) => path === spool).length).toBeLessThan(10)
     list.mockRestore()
   })
 
