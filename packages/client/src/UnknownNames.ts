@@ -6,13 +6,14 @@ import type { Warn } from "./Warnings.ts"
 const maxTold = 100
 
 /** Says which fields of what a method is given are none of `names`. */
-export type Check = (method: string, given: object, names: ReadonlySet<string>) => void
+export type Check = (method: string, given: unknown, names: ReadonlySet<string>) => void
 
 /** Says each once. */
 export const make = (warn: Warn): Check => {
   const told = new Set<string>()
   return (method, given, names) => {
-    for (const name of Object.keys(given)) {
+    if (typeof given !== "object") return warn(`${method} expects an object`, undefined, "")
+    for (const name of Object.keys(given ?? {})) {
       if (names.has(name)) continue
       const unknown = `${method} does not know ${name}`
       if (told.has(unknown) || told.size >= maxTold) continue

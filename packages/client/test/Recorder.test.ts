@@ -442,3 +442,11 @@ describe("a recorder without an address or a key", () => {
     warn.mockRestore()
   })
 })
+
+it("says what `with` expects where it gets a text", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+  const recording = await startRecording()
+  expect(recording.recorder.with("ticket-17" as never, () => 1)).toBe(1)
+  expect(warn.mock.calls).toEqual([["Tachograph: with expects an object."]])
+  warn.mockRestore()
+})

@@ -4,6 +4,9 @@ const maxRemembered = 64
 /** The longest text whose result is remembered (characters). */
 const longestRemembered = 1024
 
+/** Whether a text is short enough for its result to be remembered. */
+export const isRemembered = (text: string): boolean => text.length <= longestRemembered
+
 /** As `compute`, which takes long. Remembers results, and forgets the oldest. */
 export const remembering = <A>(compute: (text: string) => A): ((text: string) => A) => {
   const remembered = new Map<string, A>()
@@ -11,7 +14,7 @@ export const remembering = <A>(compute: (text: string) => A): ((text: string) =>
     const known = remembered.get(text)
     if (known !== undefined) return known
     const found = compute(text)
-    if (text.length > longestRemembered) return found
+    if (!isRemembered(text)) return found
     remembered.set(text, found)
     if (remembered.size > maxRemembered) for (const oldest of remembered.keys()) if (remembered.delete(oldest)) break
     return found

@@ -92,7 +92,7 @@ const proxiedTargets = function* (): Generator<HostileRequest> {
   }
   yield proxied(
     `?${Array.from({ length: 600 }, (_, n) => `key=%2F%2B${1e6 + n}%26`).join("&")}`,
-    `{"messages":["/+1000001&"]}`
+    `{"messages":[{"role":"user","content":"/+1000001&"}]}`
   )
 }
 

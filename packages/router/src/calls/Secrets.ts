@@ -1,6 +1,7 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. */
-import type { Steps } from "@tachograph/core"
+import { Steps } from "@tachograph/core"
 import * as Credentials from "@tachograph/formats/Credentials"
+import { isRemembered, remembering } from "@tachograph/formats/Remember"
 import * as Masking from "./Masking.ts"
 import { ManyTexts } from "./ManyTexts.ts"
 import type { PassedCall } from "./PassedCall.ts"
@@ -12,9 +13,8 @@ const bytesOf = (text: string): ReadonlyArray<Buffer> => {
 }
 
 interface Secret {
+  /** Otherwise a value that only may be one: then it is part of the payload where the request's body has it. */
   readonly isCredential: boolean
-  /** Counts for a value that only may be a credential: then it is part of the payload. */
-  isInInputs: boolean
 }
 
 const quote = 0x22
@@ -34,39 +34,58 @@ class Parts {
   }
 }
 
-export class Secrets {
-  readonly #texts: ManyTexts<ReadonlyArray<Secret>>
+/** What is looked for. */
+interface Search {
+  readonly texts: ManyTexts<ReadonlyArray<Secret>>
   /** The beginnings of credentials, each with the whole as it is written. */
-  readonly #beginnings: ManyTexts<Buffer>
+  readonly beginnings: ManyTexts<Buffer>
+}
 
-  private constructor(texts: ManyTexts<ReadonlyArray<Secret>>, beginnings: ManyTexts<Buffer>) {
-    this.#texts = texts
-    this.#beginnings = beginnings
+type Values = Pick<PassedCall, "credentials" | "suspects">
+
+function* searchFor({ credentials, suspects }: Values, withEscapes: boolean): Steps.Steps<Search> {
+  const written = new Map<string, Array<Secret>>()
+  for (const [at, value] of [credentials, suspects].flat().entries()) {
+    const secret = { isCredential: at < credentials.length }
+    for (const text of Credentials.inJson(value, withEscapes)) {
+      const same = written.get(text)
+      if (same === undefined) written.set(text, [secret])
+      else same.push(secret)
+    }
+    yield
+  }
+  const cut = new Set(credentials.flatMap(Credentials.inCutJson))
+  return {
+    texts: new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets]))),
+    beginnings: new ManyTexts(
+      [...cut].flatMap(bytesOf).map((bytes) => [bytes.subarray(0, Credentials.shortestCut), bytes])
+    )
+  }
+}
+
+/** One call after the other has the same credentials. `said` is JSON. */
+const rememberedSearch = remembering((said) => {
+  const [values, withEscapes] = JSON.parse(said) as readonly [Values, boolean]
+  return Steps.run(searchFor(values, withEscapes))
+})
+
+export class Secrets {
+  readonly #search: Search
+  /** Those that only may be credentials, and that the request's body has. */
+  readonly #inInputs = new Set<Secret>()
+
+  private constructor(search: Search) {
+    this.#search = search
   }
 
   /** To be looked for in these texts, which are UTF-8. Undefined if there are too many. */
-  static *make(
-    { credentials, suspects }: Pick<PassedCall, "credentials" | "suspects">,
-    texts: ReadonlyArray<Buffer>
-  ): Steps.Steps<Secrets | undefined> {
+  static *make({ credentials, suspects }: Values, texts: ReadonlyArray<Buffer>): Steps.Steps<Secrets | undefined> {
+    const values = { credentials, suspects }
+    const length = [credentials, suspects].flat().reduce((sum, { length }) => sum + length, 0)
+    if (length > Credentials.maxCredentialCharacters) return undefined
     const withEscapes = texts.some(Credentials.hasEscapes)
-    const values = [credentials, suspects].flat()
-    if (values.reduce((sum, { length }) => sum + length, 0) > Credentials.maxCredentialCharacters) return undefined
-    const written = new Map<string, Array<Secret>>()
-    for (const [at, value] of values.entries()) {
-      const secret = { isCredential: at < credentials.length, isInInputs: false }
-      for (const text of Credentials.inJson(value, withEscapes)) {
-        const same = written.get(text)
-        if (same === undefined) written.set(text, [secret])
-        else same.push(secret)
-      }
-      yield
-    }
-    const cut = new Set(credentials.flatMap(Credentials.inCutJson))
-    return new Secrets(
-      new ManyTexts([...written].flatMap(([text, secrets]) => bytesOf(text).map((bytes) => [bytes, secrets]))),
-      new ManyTexts([...cut].flatMap(bytesOf).map((bytes) => [bytes.subarray(0, Credentials.shortestCut), bytes]))
-    )
+    const said = JSON.stringify([values, withEscapes])
+    return new Secrets(isRemembered(said) ? rememberedSearch(said) : yield* searchFor(values, withEscapes))
   }
 
   /**
@@ -75,14 +94,14 @@ export class Secrets {
    */
   *withoutInInputs(text: Buffer): Steps.Steps<Buffer | undefined> {
     return yield* this.#without(text, (secret) => {
-      secret.isInInputs = true
+      if (!secret.isCredential) this.#inInputs.add(secret)
       return secret.isCredential
     })
   }
 
   /** The JSON text of the answer without credentials, and without what can only be the echo of one; undefined as above. */
   *withoutInOutput(text: Buffer): Steps.Steps<Buffer | undefined> {
-    const left = yield* this.#without(text, ({ isCredential, isInInputs }) => isCredential || !isInInputs)
+    const left = yield* this.#without(text, (secret) => secret.isCredential || !this.#inInputs.has(secret))
     return left && (yield* this.#withoutCuts(left))
   }
 
@@ -91,7 +110,7 @@ export class Secrets {
     const parts = new Parts()
     const escapes = escapesIn(text)
     let quoteAt = -1
-    const isWhole = yield* this.#beginnings.find(text, (written, from, to) => {
+    const isWhole = yield* this.#search.beginnings.find(text, (written, from, to) => {
       if (escapes.isEscaped(from)) return 0
       if (quoteAt !== Infinity && quoteAt < to) quoteAt = text.indexOf(quote, to)
       if (quoteAt === -1) quoteAt = Infinity
@@ -106,7 +125,7 @@ export class Secrets {
   *#without(text: Buffer, isMasked: (secret: Secret) => boolean): Steps.Steps<Buffer | undefined> {
     const parts = new Parts()
     const escapes = escapesIn(text)
-    const isWhole = yield* this.#texts.find(text, (secrets, from, to) => {
+    const isWhole = yield* this.#search.texts.find(text, (secrets, from, to) => {
       if (escapes.isEscaped(from)) return 0
       // All of them are to be asked.
       if (secrets.filter(isMasked).length > 0) parts.add(from, to)

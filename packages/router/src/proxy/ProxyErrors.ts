@@ -2,8 +2,9 @@
 import { hint } from "@tachograph/formats/Near"
 import * as Answer from "../response/Answer.ts"
 
+/** SDKs of providers look for the message in `error`. */
 const refuse = (status: number, type: string, message: string): Answer.Answer =>
-  Answer.refuse(status, type, {}, { message })
+  Answer.refuse(status, type, {}, { message, error: { type, message } })
 
 export const badPath = refuse(
   400,
@@ -15,7 +16,11 @@ export const ambiguous = Answer.closing(
   refuse(400, "bad-request", "Two readers could understand the headers of the request differently.")
 )
 
-export const unauthorized = refuse(401, "unauthorized", "X-Tachograph-Key holds no valid API key of Tachograph.")
+export const unauthorized = refuse(
+  401,
+  "unauthorized",
+  "X-Tachograph-Key holds no valid API key of Tachograph: it is the key alone, without Bearer."
+)
 
 export const keyMissing = refuse(
   401,
@@ -51,7 +56,7 @@ export const upgradeRefused = refuse(501, "upgrade-unsupported", "The proxy does
 export const upstreamUnreachable = refuse(
   502,
   "upstream-unreachable",
-  "The upstream could not be reached, or closed the connection."
+  "The upstream could not be reached, or closed the connection: the log of the server has its name and the code of the error."
 )
 
 export const closing = refuse(503, "closing", "The proxy is ending.")

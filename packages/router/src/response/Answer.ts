@@ -84,7 +84,7 @@ export const refuse = (
   status: number,
   type: string,
   headers: Readonly<Record<string, string>> = {},
-  fields: Readonly<Record<string, string>> = {}
+  fields: Readonly<Record<string, unknown>> = {}
 ): Answer => ({
   status,
   headers: { ...jsonHeaders, ...headers },

@@ -163,7 +163,7 @@ describe("an open proxy", () => {
     const none =
       "X-Tachograph-Key is missing. Send an API key of Tachograph in it, or start with --proxy-open for programs on this machine."
     expect(await messageOf(closed, {})).toBe(none)
-    const wrong = "X-Tachograph-Key holds no valid API key of Tachograph."
+    const wrong = "X-Tachograph-Key holds no valid API key of Tachograph: it is the key alone, without Bearer."
     expect(await messageOf(closed, { "x-tachograph-key": "wrong" })).toBe(wrong)
     const { port } = await proxyTo(url, { open: true })
     expect(await messageOf(port, { "x-tachograph-key": "wrong", host: "evil.example" })).toBe(wrong)

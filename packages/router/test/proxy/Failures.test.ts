@@ -227,7 +227,11 @@ it("names the upstreams that there are where one is asked for that is not", asyn
     "The path names no upstream that is configured, as /proxy/NAME/… does: there are openai, anthropic, gemini, local."
   for (const path of ["/proxy/planted/x", "/proxy/"]) {
     const { answer, body } = await send(port, path, { headers: withKey })
-    expect(JSON.parse(String(body))).toEqual({ type: "upstream-not-found", message })
+    expect(JSON.parse(String(body))).toEqual({
+      type: "upstream-not-found",
+      message,
+      error: { type: "upstream-not-found", message }
+    })
     expect(answer.statusCode).toBe(404)
   }
 })

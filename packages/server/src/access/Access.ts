@@ -122,7 +122,7 @@ const make = (base: string, fetch: Fetch, { scopes }: Purpose, unreachable: (err
 /** The innermost cause's message: that of `fetch` says nothing. */
 const reasonOf = (error: unknown): string => {
   const { cause, message } = error as Error
-  return cause instanceof Error && cause.message !== "" ? reasonOf(cause) : message
+  return cause instanceof Error && cause.message !== "" ? reasonOf(cause) : message.trim()
 }
 
 /** The server at a URL, below which the contract is mounted. That of the contract itself is taken too. */

@@ -12,7 +12,6 @@ interface Body {
 
 /** What to do about errors whose types do not say it. */
 const explanations: Readonly<Record<string, string>> = {
-  unauthorized: "The server refuses the key: set TACHOGRAPH_API_KEY to one of its keys",
   "not-found": "The server has no such path: it may be older than this command, or the URL may be wrong",
   overloaded: "The server has too much to do: try again later",
   "storage-unavailable": "The storage cannot be used"
@@ -20,7 +19,12 @@ const explanations: Readonly<Record<string, string>> = {
 
 const reasonOf = ({ detail, message, type }: Body, status: number, scopes: ReadonlyArray<Scope>): string => {
   if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ")
-  if (type === undefined) return `The answer has the status ${status}`
+  if (type === undefined) return `Nothing answers there as Tachograph does (${status}): is TACHOGRAPH_URL right?`
+  if (type === "unauthorized") {
+    return process.env["TACHOGRAPH_API_KEY"]
+      ? "The server refuses the key in TACHOGRAPH_API_KEY"
+      : "TACHOGRAPH_API_KEY is missing: set it to one of the server's keys"
+  }
   if (type === "forbidden") return `The key in TACHOGRAPH_API_KEY lacks the scope ${scopes.join(", ")}`
   const missing = /^(.+)-not-found$/.exec(type)?.[1]
   if (missing !== undefined) return `There is no such ${missing.replaceAll("-", " ")}`

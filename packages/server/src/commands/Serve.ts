@@ -215,4 +215,4 @@ export const serve = Command.make(
       Effect.provide(Logging.layer(options.logLevel, worker?.number))
     )
   })
-).pipe(Command.withDescription("Run the server until SIGINT or SIGTERM"))
+).pipe(Command.withDescription("Run the server until SIGINT or SIGTERM, with --proxy the recording proxy too"))

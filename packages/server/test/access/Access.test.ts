@@ -71,7 +71,11 @@ describe("Access", () => {
   it("says what is wrong with the key, the request, the storage or the server", async () => {
     const { keyOf, server, storage } = await served()
     env("TACHOGRAPH_API_KEY", undefined)
-    expect(await messageOf({ url: server.url })).toContain("set TACHOGRAPH_API_KEY")
+    expect(await messageOf({ url: server.url })).toBe(
+      "TACHOGRAPH_API_KEY is missing: set it to one of the server's keys"
+    )
+    env("TACHOGRAPH_API_KEY", "tg_wrong")
+    expect(await messageOf({ url: server.url })).toBe("The server refuses the key in TACHOGRAPH_API_KEY")
     env("TACHOGRAPH_API_KEY", await keyOf("record"))
     expect(await messageOf({ url: server.url })).toBe("The key in TACHOGRAPH_API_KEY lacks the scope read")
     expect(await messageOf({ url: `${server.url}/elsewhere` })).toContain("no such path")
