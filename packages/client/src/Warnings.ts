@@ -24,7 +24,7 @@ const toldByCause: ReadonlySet<DropReason> = new Set(["redacted", "unreadable"])
 
 /** What the reason of a call that has no cause means for the application. */
 const meanings: Partial<Record<DropReason, Error>> = {
-  exit: new Error("the process ended before it was sent, and had not waited for recorder.flush()")
+  exit: new Error("the process ended before it was sent")
 }
 
 /** The first for each reason, or cause. What `redact` leaves out on purpose is not told. */
