@@ -105,8 +105,7 @@ describe("node --import @tachograph/client/register", () => {
     const child = start("Chat.ts", environment, ["--import", register])
     expect(await child.end()).toMatchObject({
       code: 0,
-      errors:
-        "Tachograph: a call is not recorded (exit): the process ended before it was sent.\n"
+      errors: "Tachograph: a call is not recorded (exit): the process ended before it was sent.\n"
     })
     // The process does not wait for a second attempt.
     expect(server.requests).toHaveLength(1)

@@ -102,12 +102,12 @@ export const define = (test: Test) => {
         expect(yield* using((recorder) => Calls.isAsSent(recorder, id, call))).toBe(true)
         // Where values are arrays, a statement has the more of them: it is a round trip over a network.
         const perMiB = statements.some(({ text }) => text.includes("unnest(")) ? 0.25 : 4
-        // A distributed database stores pieces by their names, those of each shard in statements of their own.
-        const shards = statements.some(({ text }) => text.includes("session_counters")) ? 8 : 1
-        // And it asks each node, of which the tests have four at most, whether it has committed its part.
+        // A distributed database is asked, on each of its nodes, of which the tests have four at most, whether it has committed its part.
         const asking = statements.filter(({ text }) => /pg_(?:dist|prepared)_/.test(text)).length
         expect(asking).toBeLessThanOrEqual(2 + 4)
-        expect(statements.length - asking).toBeLessThanOrEqual(30 * shards + (perMiB * bytes) / MiB)
+        // And it looks for pieces by their names, stores them and says who has them: those of each shard in statements of their own.
+        const ofShards = asking > 0 ? 3 * 8 : 0
+        expect(statements.length - asking).toBeLessThanOrEqual(30 + ofShards + (perMiB * bytes) / MiB)
       }))
   }
 
