@@ -2,11 +2,11 @@
  * Bundles the programs and threads that tests start. From the sources, each of them loads several hundred modules first, which
  * takes three to five times as much CPU time; tests start hundreds.
  */
-import { build, type Plugin } from "esbuild"
 import { join } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { pathToFileURL } from "node:url"
 import type { Plugin as VitePlugin } from "vitest/config"
 import type { TestProject } from "vitest/node"
+import { bundle, path, server } from "../bundle/Bundle.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -19,32 +19,11 @@ declare module "vitest" {
   }
 }
 
-const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url))
-
-/** Optional dependencies of `pg` and of `@effect/platform-node`, which are not installed. */
-const external = ["pg-native", "redis"]
-
-/**
- * Loads Node's modules through `require`. An `import` reads every export, and the getters of `node:http` load an HTTP client
- * that the program does not use.
- */
-const requiredBuiltins: Plugin = {
-  name: "required-builtins",
-  setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^node:/ }, ({ namespace, path }) =>
-      namespace === "builtin" ? { path, external: true } : { path, namespace: "builtin" }
-    )
-    onLoad({ filter: /^/, namespace: "builtin" }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)})`
-    }))
-  }
-}
-
 const outdir = path("node_modules/.cache/tests")
 
 /** Modules that engine threads load, by their bundles, which `bundledThreads` names in their place. */
 const threadModules = {
-  EngineStorage: path("packages/server/src/commands/EngineStorage.ts"),
+  EngineStorage: server.EngineStorage,
   SqliteStorage: path("packages/storage-sqlite/src/index.ts"),
   PostgresStorage: path("packages/storage-postgres/src/index.ts"),
   FragileStorage: path("packages/router/test/engine/FragileStorage.ts"),
@@ -69,28 +48,13 @@ export const bundledThreads: VitePlugin = {
 }
 
 export default async (project: TestProject) => {
-  await build({
-    entryPoints: {
-      tachographProgram: path("packages/server/src/main.ts"),
-      // What the program loads on the engine's thread has the names under which it looks for it.
-      Thread: path("packages/router/src/engine/thread/Thread.ts"),
-      ...threadModules,
-      lambdaModules: path("packages/lambda/test/FunctionModules.ts"),
-      lambdaSigtermProgram: path("packages/lambda/test/SigtermProcess.ts")
-    },
-    outdir,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    // What the sources import dynamically is in files of its own, which a start does not read.
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node22",
-    external,
-    plugins: [requiredBuiltins],
-    // CommonJS dependencies call `require`.
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
-    logLevel: "error"
+  await bundle(outdir, {
+    tachographProgram: server.tachograph,
+    // What the program loads on the engine's thread has the names under which it looks for it.
+    Thread: server.Thread,
+    ...threadModules,
+    lambdaModules: path("packages/lambda/test/FunctionModules.ts"),
+    lambdaSigtermProgram: path("packages/lambda/test/SigtermProcess.ts")
   })
   for (const name of ["tachographProgram", "lambdaModules", "lambdaSigtermProgram"] as const) {
     project.provide(name, join(outdir, `${name}.mjs`))

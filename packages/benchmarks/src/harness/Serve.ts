@@ -2,15 +2,13 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { resolve } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Recording from "./Recording.ts"
 
-/** The `main.js` of an installed package. Default: the sources, as with `npm start`. */
+/** The `main.js` of an installed package. Default: what `npm start` runs, which `scripts/bundle.ts` bundles. */
 const installed = process.env["TACHOGRAPH_BENCHMARK_MAIN"]
-export const main =
-  installed ?? fileURLToPath(new URL("src/main.ts", import.meta.resolve("@tachograph/server/package.json")))
+export const main = installed ?? resolve("node_modules/.cache/tachograph/tachograph.mjs")
 
-/** With a compile cache the server does not compile the sources, which would use memory. */
+/** With a compile cache the server does not compile its modules, which would use memory. */
 const cacheVariables = installed === undefined ? { NODE_COMPILE_CACHE: resolve("node_modules/.cache/node") } : {}
 
 export interface Served {
