@@ -7,8 +7,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { ProjectId } from "../domain/Project.ts"
+import { GroupCommit } from "../record/GroupCommit.ts"
 import { Storage } from "../Storage.ts"
-import { atRate, backgroundRate, type Throttle, unthrottled } from "../Throttle.ts"
+import { atRates, type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events that are added in one transaction. */
 const eventsPerStep = 500
@@ -17,7 +18,7 @@ const eventsPerStep = 500
 const eventsPerRead = 20_000
 
 /** How often it looks for new events. */
-const interval = Duration.seconds(2)
+const interval = Duration.seconds(1)
 const pauseAfterFailure = Duration.seconds(30)
 
 /** Whether a recorder derives in the background. Not where the storage is only read, or the process may be frozen. */
@@ -30,8 +31,14 @@ export const DeriveBeforeReads = Context.Reference<boolean>("tachograph/core/Der
   defaultValue: () => false
 })
 
-/** Leaves recording nine tenths of the time. */
-const backgroundThrottle = atRate(backgroundRate)
+/**
+ * The part of the time that it takes while events are recorded, and otherwise. A step also waits for commits, which counts as its time:
+ * recording keeps more than the rest.
+ */
+const rates = { busy: 0.2, idle: 0.5 }
+
+/** A pass that has added so many events is behind, and no longer looks whether events are recorded: reads add up what it has left. */
+const eventsAside = 10_000
 
 /** Adds events of a project up to the watermark, or up to about `maxEvents`. Every transaction runs through `throttle`. */
 export const derive = Effect.fnUntraced(function* (
@@ -71,8 +78,14 @@ const pause = (duration: Duration.Duration): Effect.Effect<void> =>
 /** Runs until interrupted. */
 const run = Effect.gen(function* () {
   const storage = yield* Storage
+  const { isRecording } = yield* GroupCommit
+  const deriveAside = (project: ProjectId) => {
+    let steps = 0
+    const isBusy = () => ++steps * eventsPerStep <= eventsAside && isRecording()
+    return derive(storage, project, atRates(rates, isBusy))
+  }
   const pass = Effect.flatMap(storage.listProjects, (projects) =>
-    Effect.forEach(projects, (project) => derive(storage, project, backgroundThrottle), { discard: true })
+    Effect.forEach(projects, (project) => deriveAside(project), { discard: true })
   )
   return yield* pass.pipe(
     Effect.as(interval),
@@ -86,6 +99,6 @@ const run = Effect.gen(function* () {
 })
 
 /** Runs until the layer's scope is closed. */
-export const layer: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
+export const layer: Layer.Layer<never, never, Storage | GroupCommit> = Layer.effectDiscard(
   Effect.flatMap(DeriveInBackground, (isWanted) => (isWanted ? Effect.asVoid(Effect.forkScoped(run)) : Effect.void))
 )

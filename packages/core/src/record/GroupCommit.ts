@@ -52,6 +52,8 @@ export class GroupCommit extends Context.Service<
     ) => Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
     /** Whether an event that arrives now would probably wait for too long. Refusing it at once costs less. */
     readonly isSaturated: () => boolean
+    /** Whether events wait or are being committed. */
+    readonly isRecording: () => boolean
     /** How the conversations of a session are known to begin. */
     readonly knownPrefixesOf: (project: ProjectId, session: string) => PieceScanner.KnownPrefixes
   }
@@ -235,6 +237,7 @@ const make = Effect.gen(function* () {
             : appendOnce(event, event.idempotency)
         }
       ),
+    isRecording: () => queue.size + activeBatches.size > 0,
     isSaturated: () => queue.size > 0 && (isOverdue || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))
   })

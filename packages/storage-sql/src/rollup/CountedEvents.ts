@@ -1,13 +1,5 @@
 /** Events with the columns by which they are added up. Names are numbers. */
-import {
-  checksumOfSummary,
-  type Countable,
-  Damage,
-  type EventId,
-  EventTime,
-  type ProjectId,
-  SessionParts
-} from "@tachograph/core"
+import { type Countable, Damage, type EventId, EventTime, type ProjectId, SessionParts } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
@@ -146,7 +138,7 @@ interface Find {
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
-  const { fields, joins, toStored: toStoredSummary } = EventColumns.reader(sql)
+  const { fields, isIntact, joins } = EventColumns.reader(sql)
   const selectedOfEvent = sql.literal(columns.map((column) => `e.${column}`).join(", "))
 
   /** The names of projects, which do not change. */
@@ -215,13 +207,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     const rows = yield* sql<Row & EventColumns.EventRow>`${wholeRowsOf(find)}`
     yield* Damages.readable(() => {
       for (const row of rows) {
-        const { checksums, id, summary } = toStoredSummary(row)
-        if (
-          project === undefined ||
-          summary === undefined ||
-          checksumOfSummary(project, summary) !== checksums.summary
-        ) {
-          throw new Damage(`The checksum of the fields of event ${id} differs`)
+        if (project === undefined || !isIntact(project, row)) {
+          throw new Damage(`The checksum of the fields of event ${UuidColumn.decode(row.event_id)} differs`)
         }
       }
     })

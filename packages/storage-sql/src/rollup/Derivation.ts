@@ -104,7 +104,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     apply: Effect.Effect<void, SqlError.SqlError>
   ): Effect.Effect<Position.Position, SqlError.SqlError> =>
     Effect.catchIf(apply.pipe(Effect.andThen(positions.put(project_id, next)), Effect.as(next)), Damages.isDamage, () =>
-      positions.reset(project_id, next.version)
+      positions.reset(project_id, next)
     )
 
   const deriveIn = Effect.fnUntraced(function* (project_id: number, upTo: EventId, limit: number) {
@@ -112,7 +112,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     if (position === undefined) return 0
     const added = yield* events.page(project_id, { above: position.last, upTo }, limit)
     if (added.length === 0) return 0
-    const next = { last: added.at(-1)!.id, version: position.version + 1 }
+    const next = Position.advanced(position, added.at(-1)!.id)
     yield* change(project_id, next, include(project_id, added))
     return added.length
   })
@@ -140,7 +140,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const dropDerived = Effect.fn("SqlStorage.dropDerived")(function* (project: ProjectId) {
     const number = yield* projects.find(project)
     if (number === undefined) return
-    const drop = Effect.flatMap(positions.lock(number), ({ version }) => positions.reset(number, version + 1))
+    const drop = Effect.flatMap(positions.lock(number), (position) => positions.reset(number, position))
     yield* repairingRollups(transaction(drop))
   })
 
@@ -157,8 +157,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
       // Those above the position are added later, or never were.
       const derived = changed.filter(({ id }) => id <= position.last)
       if (derived.length === 0) return position
-      const next = { ...position, version: position.version + 1 }
-      return yield* change(project_id, next, apply(project_id, derived))
+      return yield* change(project_id, Position.edited(position), apply(project_id, derived))
     })
 
   return {

@@ -1,6 +1,7 @@
 /**
  * Up to which event the rows of `rollups` say what events add up to. Every change of the rows changes `version` in the same
- * transaction, so that a read of several statements knows whether it has seen one state of them.
+ * transaction, so that a read of several statements knows whether it has seen one state of them. `edits` tells whether what was not
+ * in the rows has only come along since.
  */
 import { Damage, type EventId, firstIdOf } from "@tachograph/core"
 import * as Clock from "effect/Clock"
@@ -16,6 +17,8 @@ export interface Position {
   /** The last event that is in the rows; less than any if none is. */
   readonly last: EventId
   readonly version: number
+  /** Changed with `version`, unless the next events were added. */
+  readonly edits: number
 }
 
 /** Less than any event. */
@@ -23,20 +26,37 @@ const none = firstIdOf(0)
 
 type Row = Pick<Rollups.Row, "last_event" | "sums">
 
-const sumsOf = (version: number): Uint8Array => new Uint8Array(Float64Array.of(version).buffer)
+type Versions = Pick<Position, "version" | "edits">
 
-const versionIn = (sums: Uint8Array): number => {
-  if (sums.length !== 8) throw new Damage("A position does not have the length that it should have")
-  return new Float64Array(Uint8Array.from(sums).buffer)[0]!
+const sumsOf = ({ edits, version }: Versions): Uint8Array => new Uint8Array(Float64Array.of(version, edits).buffer)
+
+const versionsIn = (sums: Uint8Array): Versions => {
+  if (sums.length !== 16) throw new Damage("A position does not have the length that it should have")
+  const [version = 0, edits = 0] = new Float64Array(Uint8Array.from(sums).buffer)
+  return { version, edits }
 }
 
 /** Before anything is in the rows. */
-export const first: Position = { last: none, version: 0 }
+export const first: Position = { last: none, version: 0, edits: 0 }
+
+/** After the next events were added. */
+export const advanced = ({ edits, version }: Position, last: EventId): Position => ({
+  last,
+  version: version + 1,
+  edits
+})
+
+/** After events up to the last one were added or taken away. */
+export const edited = ({ edits, last, version }: Position): Position => ({
+  last,
+  version: version + 1,
+  edits: edits + 1
+})
 
 const of = (project_id: number, row: Row | undefined): Position => {
   if (row === undefined) return first
   const { last = none, sums } = Rollups.sumsOf(project_id, Rollups.positionKey, row)
-  return { last, version: versionIn(sums) }
+  return { last, ...versionsIn(sums) }
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
@@ -52,8 +72,8 @@ export const make = (sql: SqlClient.SqlClient) => {
   const read = (project_id: number) =>
     Effect.flatMap(select(project_id), (row) => Damages.readable(() => of(project_id, row)))
 
-  const toInsert = (project_id: number, { last, version }: Position) =>
-    rollups.toInsert(project_id, Rollups.positionKey, last, sumsOf(version))
+  const toInsert = (project_id: number, position: Position) =>
+    rollups.toInsert(project_id, Rollups.positionKey, position.last, sumsOf(position))
 
   const put = (project_id: number, position: Position) => rollups.put([toInsert(project_id, position)])
 
@@ -61,9 +81,9 @@ export const make = (sql: SqlClient.SqlClient) => {
   const create = (project_id: number) => rollups.putNew(toInsert(project_id, first))
 
   /** Deletes all other rows, so that they are built anew. The position is locked. */
-  const reset = Effect.fnUntraced(function* (project_id: number, version: number) {
+  const reset = Effect.fnUntraced(function* (project_id: number, before: Versions) {
     yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(project_id)} AND series <> ${Series.position}`
-    const position = { ...first, version }
+    const position = edited({ ...before, last: first.last })
     yield* put(project_id, position)
     return position
   })
@@ -74,7 +94,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       Damages.readable(() => of(project_id, row)),
       Damages.isDamage,
       // Greater than any version before.
-      () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, now))
+      () => Effect.flatMap(Clock.currentTimeMillis, (now) => reset(project_id, { version: now, edits: now }))
     )
 
   /** In a transaction: no other one changes the rows until its end. Creates the position if there is none. */
@@ -107,9 +127,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     let position = yield* read(project_id)
     for (let attempts = 1; attempts <= maxAttempts; attempts++) {
       const result = yield* use(position)
-      const { last, version } = yield* read(project_id)
-      if (version === position.version) return result
-      position = { last, version }
+      const now = yield* read(project_id)
+      if (now.version === position.version) return result
+      position = now
     }
     // The rows change more often than the read takes.
     return yield* Snapshot.within(sql, Effect.flatMap(read(project_id), use))

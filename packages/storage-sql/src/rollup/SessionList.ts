@@ -39,7 +39,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     { above, below, limit, order, ...filter }: SessionQuery,
     start: SessionPlace,
-    position: Position.Position
+    position: Position.Position,
+    readBacklog: ReturnType<SessionRows.SessionRows["backlogs"]>
   ): Effect.fn.Return<
     { readonly sessions: ReadonlyArray<readonly [number, Found["parts"]]>; readonly next: SessionPlace | undefined },
     SqlError.SqlError
@@ -47,7 +48,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const { asOf, recent } = start
     const wanted = yield* names.filterOf(project_id, filter)
     const isFiltered = Object.values(wanted).some((value) => value !== undefined)
-    const backlog = yield* stored.readBacklog(project_id, position, asOf)
+    const backlog = yield* readBacklog(project_id, position, asOf)
     const found: Array<Found> = []
     // One more than the page has shows whether there is another page.
     const isFull = () => found.length > limit
@@ -138,7 +139,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  return { begin, read }
+  return { begin, read, backlogs: stored.backlogs }
 }
 
 const rankedOf = (lasts: ReadonlyMap<number, EventId>): ReadonlyArray<SessionRows.Ranked> =>

@@ -90,8 +90,9 @@ export const make = (
     if (number === undefined) return { rows: [], next: undefined }
     const place = query.after ?? (yield* list.begin(number, query, yield* watermark(project)))
     if (place === undefined) return { rows: [], next: undefined }
+    const readBacklog = list.backlogs()
     return yield* positions.unchanged(number, (position) =>
-      Effect.flatMap(list.read(number, query, place, position), ({ next, sessions }) =>
+      Effect.flatMap(list.read(number, query, place, position, readBacklog), ({ next, sessions }) =>
         Effect.map(toSummaries(number, sessions), (rows) => ({ rows, next }))
       )
     )

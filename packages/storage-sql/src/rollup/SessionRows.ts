@@ -62,6 +62,8 @@ const addEvent = (sessions: PartsOfSessions, event: CountedEvents.CountedEvent):
   addPart(sessions, event.session, { ...event, first: event.id, last: event.id, tally })
 }
 
+export type SessionRows = ReturnType<typeof make>
+
 /** Between these ids, neither of which is in it. */
 export type Range = Pick<SessionQuery, "above" | "below">
 
@@ -242,25 +244,36 @@ export const make = (sql: SqlClient.SqlClient) => {
     return { ranked, end: ids.length < limit ? undefined : ids.at(-1)!.id }
   })
 
-  /** The events above the position, and the last ones of their sessions up to an id. Undefined if there are too many. */
-  const readBacklog = Effect.fnUntraced(function* (
-    project_id: number,
-    { last }: Position.Position,
-    asOf: EventId
-  ): Effect.fn.Return<Backlog | undefined, SqlError.SqlError> {
-    const parts: PartsOfSessions = new Map()
-    const lasts = new Map<number, EventId>()
-    const isWhole = yield* events.forEach(
-      project_id,
-      { above: last },
-      (event) => {
+  /**
+   * Reads the events above a position, and the last ones of their sessions up to an id. Undefined if there are too many. A page that is
+   * read again, because some of them were added to the rows meanwhile, reads them only once.
+   */
+  const backlogs = () => {
+    let kept:
+      | { readonly from: Position.Position; readonly events: ReadonlyArray<CountedEvents.CountedEvent> }
+      | undefined
+    return Effect.fnUntraced(function* (
+      project_id: number,
+      position: Position.Position,
+      asOf: EventId
+    ): Effect.fn.Return<Backlog | undefined, SqlError.SqlError> {
+      if (kept === undefined || kept.from.edits !== position.edits || kept.from.last > position.last) {
+        const read: Array<CountedEvents.CountedEvent> = []
+        const { last: above } = position
+        const isWhole = yield* events.forEach(project_id, { above }, (event) => read.push(event), maxBacklog)
+        if (!isWhole) return undefined
+        kept = { from: position, events: read }
+      }
+      const parts: PartsOfSessions = new Map()
+      const lasts = new Map<number, EventId>()
+      for (const event of kept.events) {
+        if (event.id <= position.last) continue
         addEvent(parts, event)
         if (event.id <= asOf) lasts.set(event.session, event.id)
-      },
-      maxBacklog
-    )
-    return isWhole ? { parts, lasts } : undefined
-  })
+      }
+      return { parts, lasts }
+    })
+  }
 
-  return { lastUpTo, partsOf, readBacklog, readIds, readMoved, readOfPerson, readRanked, readScanned }
+  return { backlogs, lastUpTo, partsOf, readIds, readMoved, readOfPerson, readRanked, readScanned }
 }
