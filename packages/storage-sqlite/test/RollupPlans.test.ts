@@ -2,7 +2,7 @@
 import { AgentName, EventTime, PersonId, ProjectId, SessionId, type SessionPlace, Storage } from "@tachograph/core"
 import { Samples, StorageSuite } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import { expect, it } from "vitest"
 import { SqliteClient, SqliteStorage } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
@@ -202,4 +202,46 @@ it("looks for the end of a session that an erasure has moved, and not for the ot
   })
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))
   await Effect.runPromise(Effect.provide(test, layers))
+})
+
+it("reads events that are not derived once for a page, although some are derived meanwhile, and again after erasures", async () => {
+  const filename = temporaryFile()
+  const read = (storage: Storage["Service"]) => storage.listSessions(project, { order: "desc", limit: 3 })
+
+  /** A page while another connection changes the rows before the page reads them, and how often it reads events. */
+  const readWhile = (storage: Storage["Service"], change: Effect.Effect<unknown, unknown>) =>
+    Effect.gen(function* () {
+      let changes = 0
+      let eventReads = 0
+      const page = yield* Effect.provideService(read(storage), Statement.CurrentTransformer, (statement) => {
+        const [text] = statement.compile()
+        if (/FROM events e\b/.test(text)) eventReads++
+        const isOfRows = /FROM asked/.test(text)
+        if (!isOfRows || changes++ >= 2) return Effect.succeed(statement)
+        return Effect.orDie(
+          Effect.as(Effect.provideService(change, Statement.CurrentTransformer, Effect.succeed), statement)
+        )
+      })
+      expect(changes).toBeGreaterThan(2)
+      return { page, eventReads }
+    })
+
+  const test = Effect.gen(function* () {
+    const storage = yield* Storage
+    const other = yield* Effect.provide(Storage, yield* Layer.build(Layer.fresh(SqliteStorage.layer({ filename }))))
+    yield* ManyEvents.fill(storage, events)
+    const upTo = yield* storage.watermark(project)
+    yield* storage.deriveEvents(project, upTo, 300)
+    const expected = yield* read(storage)
+
+    const derived = yield* readWhile(storage, other.deriveEvents(project, upTo, 100))
+    expect(derived.page).toEqual(expected)
+    expect(derived.eventReads).toBe(1)
+
+    // Fifty of those that are derived each time.
+    const erased = yield* readWhile(storage, other.eraseEvents(project, { before: Samples.eventId(100) }, 50))
+    expect(erased.page).toEqual(yield* read(storage))
+    expect(erased.eventReads).toBe(3)
+  })
+  await Effect.runPromise(Effect.scoped(Effect.provide(test, SqliteStorage.layer({ filename }))))
 })

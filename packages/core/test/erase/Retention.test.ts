@@ -15,7 +15,7 @@ import * as Retention from "../../src/erase/Retention.ts"
 import { Storage } from "../../src/Storage.ts"
 import type { Erasable } from "../../src/storage/Erasing.ts"
 
-/** It looks for new events every two seconds, and the cases let years pass. */
+/** It looks for new events every second, and the cases let years pass. */
 const recorderLayer = Recorder.layer.pipe(Layer.provide(Layer.succeed(DeriveInBackground, false)))
 
 const start = Date.parse("2026-06-01T00:00:00Z")
