@@ -104,7 +104,7 @@ it("reads what events add up to while that changes all the time", () =>
         FROM rollups WHERE series = 0`
       const key = `${position!.key}${JSON.stringify([0, 0, 0, 0, 0, 0, 0, "", ""])}`
       const change = Effect.suspend(() => {
-        const sums = RowChecksum.append(key, Buffer.from(Float64Array.of(version++).buffer))
+        const sums = RowChecksum.append(key, Buffer.from(Float64Array.of(version++, 0).buffer))
         return two.sql`UPDATE rollups SET sums = ${sums} WHERE series = 0`
       })
       const changing = yield* Effect.forkChild(Effect.forever(change))
