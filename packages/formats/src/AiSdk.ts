@@ -2,6 +2,7 @@
  * Calls of Vercel's AI SDK (https://ai-sdk.dev), versions 4 to 7: what its functions take and return, what a middleware sees,
  * and what its telemetry hands out.
  */
+import { billingOf } from "./AiSdkBilling.ts"
 import { messageOf, messagesOfContent, partsOf } from "./AiSdkParts.ts"
 import * as Span from "./AiSdkSpan.ts"
 import { accumulator } from "./AiSdkStream.ts"
@@ -19,8 +20,9 @@ import type {
   StopReason
 } from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
-import { count, first, get, isEmpty, isObject, list, rest, sum, text } from "./json/Read.ts"
+import { first, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { generic, part } from "./Parts.ts"
+import * as StopReasons from "./StopReasons.ts"
 
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "end"],
@@ -29,6 +31,15 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["content-filter", "content_filter"],
   ["error", "error"]
 ])
+
+/** Provider's words that say what the SDK's word for them does not. */
+const isTold: ReadonlySet<StopReason | undefined> = new Set(["pause", "refusal", "error"])
+
+const stopReasonOf = (word: string | null, raw: string | null): StopReason | null => {
+  const told = raw === null ? undefined : (StopReasons.ofMessages.get(raw) ?? StopReasons.ofModels.get(raw))
+  if (isTold.has(told)) return told!
+  return word === null ? null : (stopReasons.get(word) ?? "other")
+}
 
 /** Names of providers that price lists know by another one. */
 const providers: ReadonlyMap<string, string> = new Map([
@@ -123,7 +134,7 @@ const readFacts = (inputs: unknown, output: unknown): Facts => {
     cache_read_tokens: tokens.cacheRead,
     cache_write_tokens: tokens.cacheWrite,
     reasoning_tokens: tokens.reasoning,
-    stop_reason: reason === null ? null : (stopReasons.get(reason) ?? "other"),
+    stop_reason: stopReasonOf(reason, raw),
     provider_stop_reason: raw ?? reason,
     tool_calls: isAnswer ? calls.filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
@@ -131,22 +142,7 @@ const readFacts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => {
-  const steps = stepsOf(Span.outputOf(output))
-  const raws = steps.map((step) => get(step, "usage", "raw") ?? get(step, "providerMetadata", "anthropic", "usage"))
-  const add = (...path: ReadonlyArray<string>) => sum(...raws.map((raw) => count(get(raw, ...path))))
-  const metadata = steps.map((step) => get(step, "providerMetadata")).findLast(isObject) ?? {}
-  const tiers = Object.values(metadata).map((values) => text(get(values, "serviceTier")))
-  return {
-    service_tier: first(...tiers, ...raws.map((raw) => text(get(raw, "service_tier")))),
-    cache_write_1h_tokens: add("cache_creation", "ephemeral_1h_input_tokens"),
-    input_audio_tokens: add("prompt_tokens_details", "audio_tokens"),
-    cache_audio_read_tokens: null,
-    output_audio_tokens: add("completion_tokens_details", "audio_tokens"),
-    output_image_tokens: null,
-    web_searches: add("server_tool_use", "web_search_requests")
-  }
-}
+const billing = (_inputs: unknown, output: unknown): Billing => billingOf(Span.outputOf(output))
 
 /**
  * The messages of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own,

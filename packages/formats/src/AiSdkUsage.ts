@@ -46,18 +46,23 @@ const flatTokens = (usage: Json | undefined, metadata: Json | undefined): Tokens
     count(get(usage, "cacheReadTokens")),
     count(get(usage, "cachedInputTokens")),
     count(get(anthropic, "cacheReadInputTokens")),
-    count(get(raw, "cache_read_input_tokens"))
+    count(get(raw, "cache_read_input_tokens")),
+    count(get(metadata, "bedrock", "usage", "cacheReadInputTokens"))
   )
   const written = first(
     count(get(usage, "inputTokenDetails", "cacheWriteTokens")),
     count(get(usage, "cacheWriteTokens")),
     count(get(anthropic, "cacheCreationInputTokens")),
-    count(get(raw, "cache_creation_input_tokens"))
+    count(get(raw, "cache_creation_input_tokens")),
+    count(get(metadata, "bedrock", "usage", "cacheWriteInputTokens"))
   )
-  // Up to version 5, Anthropic's input is without what was cached, and Gemini's output without what was thought.
+  // Up to version 5, Anthropic's input is without what was cached, also on Bedrock, and Gemini's output without what was thought.
   const fresh = count(get(raw, "input_tokens"))
-  const isBeside = get(usage, "inputTokenDetails") === undefined && isObject(anthropic) && (fresh ?? input) === input
   const total = count(get(usage, "totalTokens"))
+  const isAllBeside = total !== null && (read ?? 0) + (written ?? 0) > 0 && total === sum(input, output, read, written)
+  const isBeside =
+    get(usage, "inputTokenDetails") === undefined &&
+    (isAllBeside || (isObject(anthropic) && (fresh ?? input) === input))
   const isThoughtBeside =
     output !== null && (reasoning ?? 0) > 0 && total !== null && total === sum(input, output, reasoning)
   return {

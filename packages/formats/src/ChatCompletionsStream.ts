@@ -155,7 +155,7 @@ const builder = (): Accumulate.Builder => {
       moveFigures(output)
       const made = byPlace(choices)
       if (made.length > 0) {
-        const withIndex = numbering.has(providerOf(null, output))
+        const withIndex = numbering.has(providerOf(null, output) ?? "")
         output["choices"] = made.map((choice) => choice.value(withIndex))
       }
       const isFinished = made.length > 0 && made.every((choice) => choice.isFinished())

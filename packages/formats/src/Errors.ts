@@ -1,6 +1,6 @@
 /** Reads the error bodies of providers and of the gateways before them. */
 import type { Json, JsonObject } from "./Format.ts"
-import { first, get, isObject, list, text } from "./json/Read.ts"
+import { first, get, isEmpty, isObject, list, text } from "./json/Read.ts"
 
 export interface ProviderError {
   readonly type: string
@@ -50,21 +50,35 @@ export const errorOf = (output: unknown): ProviderError | null => {
   return errorInObject(output)
 }
 
+/** Keys that say in a body without an answer that it is an error. */
+const errorKeys = ["message", "Message", "detail", "error_code", "error_msg", "msg", "errors"]
+
 const errorInObject = (output: unknown): ProviderError | null => {
   if (!isObject(output)) return null
-  const error = get(output, "error")
-  if (isObject(error) || text(error) !== null) return describe(error as Json, output)
+  const isAnswer = answerKeys.some((key) => Object.hasOwn(output, key))
+  // Some gateways answer a list of one error.
+  const error = [get(output, "error")].flat()[0]
+  // An empty one beside an answer is none.
+  if (isObject(error) && !(isAnswer && isEmpty(error))) return describe(error, output)
+  if (text(error) !== null) return describe(error as Json, output)
   const firstOfMany = list(get(output, "errors"))[0]
   if (isObject(firstOfMany) && get(output, "success") !== true) return describe(firstOfMany, output)
-  const isFlat = get(output, "type") === "error" || get(output, "object") === "error"
+  const isFlat = get(output, "type") === "error" || get(output, "object") === "error" || error === true
   if (isFlat) return describe(output, output)
-  if (answerKeys.some((key) => Object.hasOwn(output, key))) return null
-  const isSaid = ["message", "Message", "detail", "error_code"].some((key) => !isBlank(get(output, key)))
-  return isSaid ? describe(output, output) : null
+  if (isAnswer) return null
+  const said = errorKeys.map((key) => get(output, key)).find((value) => !isBlank(value))
+  if (said !== undefined) return describe(isObject(said) ? said : output, output)
+  // Problem details (RFC 9457).
+  return text(get(output, "title")) !== null && statusOf(get(output, "status")) !== null
+    ? describe(output, output)
+    : null
 }
 
+/** An object may be the message of an answer. */
 const isBlank = (value: Json | undefined): boolean =>
-  !(text(value) !== null || (Array.isArray(value) && value.length > 0))
+  isObject(value)
+    ? ![...errorKeys, "code", "error"].some((key) => Object.hasOwn(value, key))
+    : typeof value !== "number" && isEmpty(value)
 
 /** The words of one error, or of an object that says only that it is one. */
 const saidBy = (error: unknown): string | null => {

@@ -1,4 +1,5 @@
 /** Anthropic's messages (https://platform.claude.com/docs/en/api/messages), also from Bedrock, Vertex and gateways. */
+import { tierOf } from "./AnthropicUsage.ts"
 import { errorOf } from "./Errors.ts"
 import type {
   Billing,
@@ -9,24 +10,13 @@ import type {
   Json,
   JsonObject,
   Message,
-  Part,
-  StopReason
+  Part
 } from "./Format.ts"
 import { count, first, get, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
 import { generic, media, part } from "./Parts.ts"
 import { providerOfModel } from "./Providers.ts"
-
-const stopReasons: ReadonlyMap<string, StopReason> = new Map([
-  ["end_turn", "end"],
-  ["stop_sequence", "end"],
-  ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["tool_use", "tool_calls"],
-  ["pause_turn", "pause"],
-  ["compaction", "pause"],
-  ["refusal", "refusal"]
-])
+import * as StopReasons from "./StopReasons.ts"
 
 /** Bedrock and Vertex want their name in the request, and put it into the ids of answers. */
 const providers: ReadonlyArray<readonly [version: string, id: string, provider: string]> = [
@@ -102,18 +92,12 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     model: text(get(inputs, "model")),
     response_model: text(get(output, "model")),
     ...tokens,
-    stop_reason: reason === null ? null : (stopReasons.get(reason) ?? "other"),
+    stop_reason: reason === null ? null : (StopReasons.ofMessages.get(reason) ?? "other"),
     provider_stop_reason: reason,
     tool_calls: Array.isArray(content) ? names.filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
     error_status: error?.status ?? null
   }
-}
-
-/** What a request was served in: fast mode, or one country only, has prices of its own, beside those of the tier. */
-const tierOf = (usage: unknown): string | null => {
-  if (get(usage, "speed") === "fast") return "fast"
-  return get(usage, "inference_geo") === "us" ? "us" : text(get(usage, "service_tier"))
 }
 
 const billing = (_inputs: unknown, output: unknown): Billing => ({

@@ -9,28 +9,13 @@ import type {
   Json,
   JsonObject,
   Message,
-  Part,
-  StopReason
+  Part
 } from "./Format.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { generic, media, part } from "./Parts.ts"
-
-const filters = ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"].flatMap((word) => [word, `IMAGE_${word}`])
-
-const failures = ["MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "UNEXPECTED_TOOL_CALL"]
-
-const each = (words: ReadonlyArray<string>, reason: StopReason) => words.map((word) => [word, reason] as const)
-
-/** Whatever is not here is `other`. */
-const stopReasons: ReadonlyMap<string, StopReason> = new Map([
-  ["STOP", "end"],
-  ["MAX_TOKENS", "length"],
-  ["CONTINUATION", "pause"],
-  ...each([...filters, "BLOCKLIST", "SPII", "MODEL_ARMOR"], "content_filter"),
-  ...each([...failures, "TOO_MANY_TOOL_CALLS"], "error")
-])
+import * as StopReasons from "./StopReasons.ts"
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -62,7 +47,7 @@ const stopOf = (output: unknown): Pick<Facts, "stop_reason" | "provider_stop_rea
   const candidate = get(output, "candidates", 0)
   const word = text(field(candidate, "finishReason"))
   if (word !== null) {
-    const reason = stopReasons.get(word) ?? "other"
+    const reason = StopReasons.ofModels.get(word) ?? "other"
     // Google says `STOP` as well where the model waits for functions.
     const isCall = reason === "end" && isWaiting(partsIn(candidate))
     return { stop_reason: isCall ? "tool_calls" : reason, provider_stop_reason: word }

@@ -20,7 +20,8 @@ const marks: ReadonlyArray<readonly [provider: string, where: "choice" | "output
 
 /** How the names begin of models that one provider gives to its own models and serves itself. */
 const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
-  ["openai", /^(?:gpt|o\d)-/],
+  // Others serve `gpt-oss`.
+  ["openai", /^(?:(?:ft:)?(?:gpt-(?!oss)|o\d(?:-|$))|chatgpt-|codex-|computer-use-)/],
   ["anthropic", /^claude-/],
   ["aws", /^(?:openai|(?:[a-z-]+\.)?anthropic)\./],
   ["deepseek", /^deepseek-/],
@@ -38,11 +39,11 @@ export const providerOfModel = (inputs: unknown, output: unknown): string | unde
   return models.find(([, name]) => name.test(model))?.[0]
 }
 
-/** The provider by its marks, else by the model's name, else OpenAI. */
-export const providerOf = (inputs: unknown, output: unknown): string => {
+/** The provider by its marks, else by the model's name. */
+export const providerOf = (inputs: unknown, output: unknown): string | null => {
   if (text(get(output, "id"))?.startsWith("gen-") === true) return "openrouter"
   const choice = get(output, "choices", 0)
   const places = { output: output as Json, choice, usage: get(output, "usage") }
   for (const [provider, where, key] of marks) if ((get(places[where], key) ?? null) !== null) return provider
-  return providerOfModel(inputs, output) ?? "openai"
+  return providerOfModel(inputs, output) ?? null
 }

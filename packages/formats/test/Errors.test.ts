@@ -39,6 +39,14 @@ describe("an error", () => {
     ["one whose status is no error's", { error: { message: "m", statusCode: 200, status: "204" } }, "unknown", null],
     ["one with a status only", { error: { message: "m", status: 503 } }, "503", 503],
     ["one with nothing", { error: { message: "m", type: "", code: null } }, "unknown", null],
+    ["FastAPI's own", { detail: { message: "m", code: "no_key" } }, "no_key", null],
+    ["a list of texts", { errors: ["bad key"] }, "unknown", null],
+    ["one in a list", { error: [{ code: 400, message: "m" }] }, "400", 400],
+    ["one that is only said", { error: true, reason: "m" }, "unknown", null],
+    ["Baidu's", { error_code: 336_003, error_msg: "m" }, "336003", null],
+    ["one with a code", { code: 401, msg: "m" }, "401", 401],
+    ["a problem's details", { title: "Unauthorized", status: 401 }, "401", 401],
+    ["one in a message", { message: { code: "bad", text: "m" } }, "bad", null],
     ["one beside an answer", { choices: [], error: { code: 502, message: "m" } }, "502", 502]
   ])("of a provider is read: %s", (_, body, type, status) => {
     expect(errorOf(body)).toEqual({ type, status })
@@ -54,7 +62,9 @@ describe("an error", () => {
     [{ error: "" }],
     [{ choices: [{ message: {} }], message: "m" }],
     [{ type: "message", content: [], detail: "d" }],
-    [{ message: { role: "assistant" } }]
+    [{ message: { role: "assistant" } }],
+    [{ choices: [], error: {} }],
+    [{ title: "A title", status: 200 }]
   ])("is not seen in %j", (body) => {
     expect(errorOf(body)).toBeNull()
   })

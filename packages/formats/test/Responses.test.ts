@@ -9,7 +9,7 @@ import { answersOf, areThere, longStrings, streamsOf } from "./Workloads.ts"
 const api = "provider1-responses"
 
 const unknown: Facts = {
-  provider: "openai",
+  provider: null,
   model: null,
   response_model: null,
   input_tokens: null,
@@ -202,7 +202,7 @@ describe.runIf(areThere)("recorded responses", () => {
   const plain = (inputs: any, output: any): Facts => {
     const completed = output.output?.some((item: any) => item.type === "function_call") ? "tool_calls" : "end"
     return {
-      provider: "openai",
+      provider: /^(gpt-\d|o\d)/.test(output.model ?? inputs?.model ?? "") ? "openai" : null,
       model: inputs?.model ?? null,
       response_model: output.model ?? null,
       input_tokens: output.usage?.input_tokens ?? null,
