@@ -39,7 +39,7 @@ interface Found {
 }
 
 /** Tiers at the price of the list, under the names that providers give them. */
-const standardTiers = new Set(["default", "standard", "auto", "on_demand"])
+const standardTiers = new Set(["default", "standard", "auto", "on_demand", "traffic_type_unspecified"])
 
 /** Longer names are not looked for: no model has one. */
 const maxNameLength = 255
@@ -51,10 +51,13 @@ const minuteOf = (at: Date): number => Math.floor(at.getTime() / 60_000)
 
 const noUsage = { input_tokens: 0, output_tokens: 0 }
 
+/** A router's name of a model, without the provider before it: `openai/gpt-4o`. */
+const routed = /^[^/]+\/([^/]+)$/
+
 const findKept = (provider: string | null, model: string, at: Date): Found | null => {
-  const found =
-    (provider === null ? null : calcPrice(noUsage, model, { providerId: provider, timestamp: at })) ??
-    calcPrice(noUsage, model, { timestamp: at })
+  const ofProvider = (name: string | undefined) =>
+    provider === null || name === undefined ? null : calcPrice(noUsage, name, { providerId: provider, timestamp: at })
+  const found = ofProvider(model) ?? ofProvider(routed.exec(model)?.[1]) ?? calcPrice(noUsage, model, { timestamp: at })
   if (found === null) return null
   return {
     price: `${found.provider.id}/${found.model.id}`,

@@ -55,11 +55,13 @@ const nanoDollarsPerDollar = 1e9
 export const nanoDollars = (rates: Rates, usage: Usage): number | null => {
   const { input_tokens: all, output_tokens: answered } = usage
   if (all === null || answered === null) return null
-  const cacheAudioRead = usage.cache_audio_read_tokens ?? 0
-  const audio = (usage.input_audio_tokens ?? 0) - cacheAudioRead
-  const cacheRead = (usage.cache_read_tokens ?? 0) - cacheAudioRead
+  const { cache_read_tokens: read, cache_write_tokens: written, input_audio_tokens: heard } = usage
+  // Where it is not said how much audio was cached, no more was than there must have been.
+  const cacheAudioRead = usage.cache_audio_read_tokens ?? Math.max(0, (heard ?? 0) + (read ?? 0) + (written ?? 0) - all)
+  const audio = (heard ?? 0) - cacheAudioRead
+  const cacheRead = (read ?? 0) - cacheAudioRead
   const cacheWrite1h = usage.cache_write_1h_tokens ?? 0
-  const cacheWrite = (usage.cache_write_tokens ?? 0) - cacheWrite1h
+  const cacheWrite = (written ?? 0) - cacheWrite1h
   const input = all - audio - cacheAudioRead - cacheRead - cacheWrite - cacheWrite1h
 
   const outputAudio = usage.output_audio_tokens ?? 0

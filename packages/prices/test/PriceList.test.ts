@@ -117,6 +117,19 @@ describe("the cost of a call", () => {
     expect(cost(usage, at)).toEqual({ nanoDollars: 3_000, price: "anthropic/claude-sonnet-4-5", isExact: false })
   })
 
+  it.each([
+    ["openai", "openai/gpt-4o", "openai/gpt-4o"],
+    ["anthropic", "anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4-5"],
+    ["x-ai", "xai/grok-4", "x-ai/grok-4-0709"],
+    ["google", "google/gemini-2.5-flash", "google/gemini-2.5-flash"]
+  ])(
+    "finds the model of %s behind a router's name %s, and says that it is not the very one",
+    (provider, model, price) => {
+      const usage = { ...nothing, provider, model, input_tokens: 1, output_tokens: 1 }
+      expect(cost(usage, at)).toMatchObject({ price, isExact: false })
+    }
+  )
+
   it("follows a price that changes with the day", () => {
     const usage = { ...nothing, provider: "openai", model: "o3", input_tokens: 1_000_000, output_tokens: 0 }
     const onDay = (day: string) => cost(usage, new Date(day))

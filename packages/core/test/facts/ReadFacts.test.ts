@@ -130,4 +130,117 @@ describe("facts", () => {
     const costAt = (time: string) => ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe(time)).costUsd
     expect([costAt("2025-06-01T00:00:00Z"), costAt("2026-01-01T00:00:00Z")]).toEqual([10e9, 2e9])
   })
+
+  /** The raw usage of a provider, the same as the AI SDK hands it out, and what it costs. */
+  const servedBy: ReadonlyArray<readonly [what: string, api: Api, output: any, step: object, dollars: number | null]> =
+    [
+      [
+        "Anthropic, in one country only",
+        "provider2-messages",
+        { model: "claude-sonnet-4-5", usage: { input_tokens: 1_000, output_tokens: 100, inference_geo: "us" } },
+        { providerMetadata: { anthropic: {} } },
+        null
+      ],
+      [
+        "Anthropic, in fast mode",
+        "provider2-messages",
+        { model: "claude-sonnet-4-5", usage: { input_tokens: 1_000, output_tokens: 100, speed: "fast" } },
+        { providerMetadata: { anthropic: {} } },
+        null
+      ],
+      [
+        "Anthropic, with two searches",
+        "provider2-messages",
+        {
+          model: "claude-sonnet-4-5",
+          usage: { input_tokens: 1_000, output_tokens: 100, server_tool_use: { web_search_requests: 2 } }
+        },
+        {},
+        0.003 + 0.0015 + 2 * 0.01
+      ],
+      [
+        "Google, an image",
+        "provider3-models",
+        {
+          modelVersion: "gemini-2.5-flash-image",
+          usageMetadata: {
+            promptTokenCount: 10,
+            candidatesTokenCount: 1_290,
+            totalTokenCount: 1_300,
+            candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1_290 }]
+          }
+        },
+        {},
+        (10 * 0.3 + 1_290 * 30) / 1e6
+      ],
+      [
+        "Google, what it was told, all of it cached",
+        "provider3-models",
+        {
+          modelVersion: "gemini-2.5-flash",
+          usageMetadata: {
+            promptTokenCount: 1_000,
+            cachedContentTokenCount: 1_000,
+            candidatesTokenCount: 10,
+            totalTokenCount: 1_010,
+            promptTokensDetails: [{ modality: "AUDIO", tokenCount: 1_000 }]
+          }
+        },
+        {},
+        (1_000 * 0.1 + 10 * 2.5) / 1e6
+      ],
+      [
+        "Google, with capacity of its own",
+        "provider3-models",
+        {
+          modelVersion: "gemini-2.5-flash",
+          usageMetadata: {
+            promptTokenCount: 1_000,
+            candidatesTokenCount: 10,
+            totalTokenCount: 1_010,
+            trafficType: "PROVISIONED_THROUGHPUT"
+          }
+        },
+        {},
+        null
+      ]
+    ]
+
+  it.each(servedBy)("of the AI SDK cost what the provider's own answer does: %s", (_, api, output, step, dollars) => {
+    const list = PriceList.make()
+    const costOf = (read: ReadFacts.FactsRead) =>
+      ReadFacts.costOf(list, read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
+    const own = costOf(ReadFacts.read(api, {}, output))
+    const raw = output.usage ?? output.usageMetadata
+    const { cacheReadTokens, inputTokens, outputTokens } = ReadFacts.read(api, {}, output).facts
+    const usage = {
+      inputTokens: { total: inputTokens, cacheRead: cacheReadTokens ?? undefined },
+      outputTokens: { total: outputTokens },
+      raw
+    }
+    const provider = api === "provider2-messages" ? "anthropic.messages" : "google.generative-ai"
+    const inputs = { model: { provider, modelId: output.model ?? output.modelVersion } }
+    const aisdk = costOf(ReadFacts.read("aisdk", inputs, { content: [], finishReason: "stop", usage, ...step }))
+    expect(own.costUsd).toBe(dollars === null ? null : Math.round(dollars * 1e9))
+    expect(aisdk.costUsd).toBe(own.costUsd)
+  })
+
+  it("of the AI SDK count a search of OpenAI's, and no page that it opened", () => {
+    const block = (toolCallId: string, action: string) => [
+      { type: "tool-call", toolCallId, toolName: "web_search", input: "{}", providerExecuted: true },
+      {
+        type: "tool-result",
+        toolCallId,
+        toolName: "web_search",
+        result: { action: { type: action } },
+        providerExecuted: true
+      }
+    ]
+    const content = [...block("1", "search"), ...block("2", "openPage")]
+    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } }
+    const inputs = { model: { provider: "openai.responses", modelId: "gpt-4o" } }
+    const read = ReadFacts.read("aisdk", inputs, { content, finishReason: "stop", usage })
+    const { costUsd } = ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
+    expect(costUsd).toBe(0.01 * 1e9)
+  })
 })
