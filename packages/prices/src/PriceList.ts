@@ -112,7 +112,8 @@ export const make = (own: PriceFile | null = null): PriceList => {
         if (found === null) continue
         const amount = nanoDollars(found.rates, usage)
         if (amount === null || !Number.isSafeInteger(amount)) return { unpriced: "usage-invalid" }
-        return { nanoDollars: amount, price: found.price, isExact: found.isExact }
+        // The model that was asked for may not be the one that answered.
+        return { nanoDollars: amount, price: found.price, isExact: found.isExact && name === names[0] }
       }
       return { unpriced: "unknown-model" }
     }

@@ -75,13 +75,17 @@ export interface FactsRead {
   readonly usage: Usage
 }
 
+/** Streams that begin with a count of their own, and say what the output was when they have stopped. */
+const isCut = (api: Api, { stop_reason }: Facts): boolean => api.startsWith("provider2-") && stop_reason === null
+
 /** Each field by itself: to spread the two objects takes longer than to read them. */
-const usageOf = (facts: Facts, billing: Billing): Usage => ({
+const usageOf = (api: Api, facts: Facts, billing: Billing): Usage => ({
   provider: facts.provider,
   model: facts.model,
   response_model: facts.response_model,
-  input_tokens: facts.input_tokens,
-  output_tokens: facts.output_tokens,
+  // What no column takes is no count that a price can be of.
+  input_tokens: tokens(facts.input_tokens),
+  output_tokens: isCut(api, facts) ? null : tokens(facts.output_tokens),
   cache_read_tokens: facts.cache_read_tokens,
   cache_write_tokens: facts.cache_write_tokens,
   reasoning_tokens: facts.reasoning_tokens,
@@ -123,7 +127,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
-    usage: usageOf(facts, format.billing(inputs, output))
+    usage: usageOf(api, facts, format.billing(inputs, output))
   }
 }
 

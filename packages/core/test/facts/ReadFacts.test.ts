@@ -137,14 +137,22 @@ describe("facts", () => {
       [
         "Anthropic, in one country only",
         "provider2-messages",
-        { model: "claude-sonnet-4-5", usage: { input_tokens: 1_000, output_tokens: 100, inference_geo: "us" } },
+        {
+          model: "claude-sonnet-4-5",
+          stop_reason: "end_turn",
+          usage: { input_tokens: 1_000, output_tokens: 100, inference_geo: "us" }
+        },
         { providerMetadata: { anthropic: {} } },
         null
       ],
       [
         "Anthropic, in fast mode",
         "provider2-messages",
-        { model: "claude-sonnet-4-5", usage: { input_tokens: 1_000, output_tokens: 100, speed: "fast" } },
+        {
+          model: "claude-sonnet-4-5",
+          stop_reason: "end_turn",
+          usage: { input_tokens: 1_000, output_tokens: 100, speed: "fast" }
+        },
         { providerMetadata: { anthropic: {} } },
         null
       ],
@@ -242,5 +250,30 @@ describe("facts", () => {
     const read = ReadFacts.read("aisdk", inputs, { content, finishReason: "stop", usage })
     const { costUsd } = ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
     expect(costUsd).toBe(0.01 * 1e9)
+  })
+
+  it("of a stream that was cut before it said its output have no price, and neither have counts that no column takes", () => {
+    const list = PriceList.make()
+    const usage = { input_tokens: 1_000, output_tokens: 4 }
+    const of = (output: object) =>
+      ReadFacts.costOf(
+        list,
+        ReadFacts.read("provider2-messages", {}, { model: "claude-sonnet-4-5", content: [], usage, ...output }),
+        DateTime.makeUnsafe("2026-10-01T00:00:00Z")
+      )
+    expect(of({ stop_reason: "end_turn" })).toMatchObject({ costUsd: 3_060_000, priceIsExact: true })
+    expect(of({ stop_reason: null })).toMatchObject({ costUsd: null, unpriced: "no-usage" })
+    const many = { input_tokens: ReadFacts.maxTokens + 1, output_tokens: 4 }
+    expect(of({ stop_reason: "end_turn", usage: many })).toMatchObject({ costUsd: null, unpriced: "no-usage" })
+  })
+
+  it("have no exact price where another model answered than the one that is priced", () => {
+    const read = ReadFacts.read(
+      "provider1-chat-completions",
+      { model: "gpt-4.1" },
+      { model: "internal", choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } }
+    )
+    const cost = ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
+    expect(cost).toMatchObject({ price: "openai/gpt-4.1", priceIsExact: false })
   })
 })
