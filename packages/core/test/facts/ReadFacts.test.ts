@@ -161,6 +161,7 @@ describe("facts", () => {
         "provider2-messages",
         {
           model: "claude-sonnet-4-5",
+          stop_reason: "end_turn",
           usage: { input_tokens: 1_000, output_tokens: 100, server_tool_use: { web_search_requests: 2 } }
         },
         {},
