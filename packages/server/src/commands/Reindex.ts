@@ -1,6 +1,7 @@
 /** `tachograph reindex`: computes facts and costs of stored events anew. */
 import { type OwnPrices, Prices, type ProjectId, Reindexer, Storage, Throttle } from "@tachograph/core"
 import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -43,7 +44,9 @@ const run = Effect.fnUntraced(function* (options: Options, report: ReindexReport
   const clock = yield* Clock.Clock
   const startedAt = clock.currentTimeMillisUnsafe()
   const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
-  const progress = yield* Progress.make(() => ReindexReport.progressText(counts, total, elapsed()))
+  const progressText = () => ReindexReport.progressText(counts, total, elapsed())
+  const progress = yield* Progress.make(progressText)
+  const sayStopped = Effect.suspend(() => Console.error(`${progressText()}. Stopped: run it again to go on`))
   const print = (line: string) => Effect.andThen(progress.clear, Output.print(line))
   const cannotPrint = yield* Deferred.make<never, CommandError | Ended>()
   yield* Reindexer.reindex(storage, {
@@ -52,7 +55,10 @@ const run = Effect.fnUntraced(function* (options: Options, report: ReindexReport
     counts,
     report: (left) =>
       Effect.catch(print(report.left(left)), (error) => Effect.asVoid(Deferred.fail(cannotPrint, error)))
-  }).pipe(Effect.raceFirst(Deferred.await(cannotPrint)))
+  }).pipe(
+    Effect.raceFirst(Deferred.await(cannotPrint)),
+    Effect.onInterrupt(() => Effect.andThen(progress.clear, sayStopped))
+  )
   yield* print(report.result({ rules: current, counts, projects: yield* rulesOf(projects) }))
   if (counts.left > 0) return yield* new Ended({ exitCode: exitCodes.left })
 }, Effect.scoped)

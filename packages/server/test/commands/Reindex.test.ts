@@ -148,6 +148,17 @@ describe("tachograph reindex", () => {
     expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining("nothing is wrong")])
   })
 
+  it("says how far it came when it is stopped", async () => {
+    const { args, select } = copy()
+    const stopped = start([...args, "--rate", "1%"], {})
+    const reindexed = () => select("SELECT count(*) AS count FROM events WHERE cost = 3000000000")[0]!["count"]
+    await vi.waitFor(() => expect(reindexed()).toBeGreaterThan(0), { timeout: 30_000 })
+    stopped.child.kill("SIGINT")
+    const { code, stderr, stdout } = await stopped.finished
+    expect([code, stdout]).toEqual([130, ""])
+    expect(stderr).toMatch(/^Reindexed \d+ of 120 events \(.*\)\. Stopped: run it again to go on$/m)
+  })
+
   it("names a damaged event and leaves it as it is", async () => {
     const { args, filename } = copy()
     const database = new DatabaseSync(filename)
