@@ -9,7 +9,6 @@ import { accumulator } from "./AiSdkStream.ts"
 import { stepsOf, tokensOf } from "./AiSdkUsage.ts"
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -17,6 +16,7 @@ import type {
   Json,
   JsonObject,
   Message,
+  ReadBilling,
   StopReason
 } from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
@@ -142,7 +142,8 @@ const readFacts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => billingOf(Span.outputOf(output))
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => billingOf(Span.outputOf(output))
 
 /**
  * The messages of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own,
@@ -276,7 +277,6 @@ export const reader: ConversationReader = {
 
 export const AiSdk: Format<unknown> = {
   facts,
-  billing,
   messages,
   conversationKeys,
   element: (element) => [messageOf(element as Json)],

@@ -2,7 +2,6 @@
 import { accumulator } from "./ChatCompletionsStream.ts"
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -10,6 +9,7 @@ import type {
   Json,
   Message,
   Part,
+  ReadBilling,
   StopReason
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
@@ -88,7 +88,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => {
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => {
   const { inputDetails, outputDetails } = tokensOf(usageOf(output))
   return {
     service_tier: text(get(output, "service_tier")) ?? text(get(usageOf(output), "service_tier")),
@@ -211,7 +212,6 @@ export const reader: ConversationReader = {
 
 export const ChatCompletions: Format = {
   facts,
-  billing,
   messages,
   conversationKeys: ["messages"],
   element: (element) => [messageOf(element as Json)],

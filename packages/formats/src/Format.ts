@@ -64,6 +64,9 @@ export interface Billing {
   readonly web_searches: number | null
 }
 
+/** `inputs` and `output` are parsed JSON, of any value. */
+export type ReadBilling = (inputs: unknown, output: unknown) => Billing
+
 /**
  * A part of a message as the OpenTelemetry semantic conventions for generative AI name it. `type` is one of `text`,
  * `reasoning`, `tool_call`, `tool_call_response`, `blob`, `uri`, `file`, or the provider's own for what is none of them.
@@ -141,8 +144,6 @@ export interface ConversationReader {
 export interface Format<Chunk = Uint8Array> extends ConversationReader {
   /** Reads the facts of a call. In `inputs` it reads only what stands beside the conversation. */
   readonly facts: (inputs: unknown, output: unknown) => Facts
-  /** Reads what a price needs besides the facts. In `inputs` it reads only what stands beside the conversation. */
-  readonly billing: (inputs: unknown, output: unknown) => Billing
   /** Whether the messages of an output are choices of which one is sent back, and not one after the other. */
   readonly outputIsChoices: boolean
   /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */

@@ -1,7 +1,6 @@
 /** Gemini's interactions (https://ai.google.dev/api/interactions-api), and those that had `outputs` in place of `steps`. */
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -10,6 +9,7 @@ import type {
   JsonObject,
   Message,
   Part,
+  ReadBilling,
   StopReason
 } from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
@@ -71,7 +71,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => {
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => {
   const usage = get(output, "usage")
   const steps = stepsOf(output)
   const counted = list(get(usage, "grounding_tool_count")).find((item) => get(item, "type") === "google_search")
@@ -231,7 +232,6 @@ export const reader: ConversationReader = { messages, conversationKeys: ["input"
 
 export const Interactions: Format = {
   facts,
-  billing,
   messages,
   conversationKeys: ["input"],
   element,

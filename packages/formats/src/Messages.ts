@@ -2,7 +2,6 @@
 import { tierOf } from "./AnthropicUsage.ts"
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -10,7 +9,8 @@ import type {
   Json,
   JsonObject,
   Message,
-  Part
+  Part,
+  ReadBilling
 } from "./Format.ts"
 import { count, first, get, isObject, list, rest, text } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
@@ -100,7 +100,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => ({
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => ({
   service_tier: tierOf(get(output, "usage")),
   cache_write_1h_tokens: total(usagesOf(output).map((usage) => creationOf(usage)["ephemeral_1h_input_tokens"])),
   input_audio_tokens: null,
@@ -262,7 +263,6 @@ export const reader: ConversationReader = {
 
 export const Messages: Format = {
   facts,
-  billing,
   messages,
   conversationKeys: ["messages"],
   element: (element) => [messageOf(element as Json)],

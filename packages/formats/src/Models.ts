@@ -1,7 +1,6 @@
 /** `generateContent` of Gemini (https://ai.google.dev/api/generate-content), also on Vertex. */
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -9,7 +8,8 @@ import type {
   Json,
   JsonObject,
   Message,
-  Part
+  Part,
+  ReadBilling
 } from "./Format.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
@@ -80,7 +80,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
-const billing = (_inputs: unknown, output: unknown): Billing => {
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => {
   const usage = field(output, "usageMetadata")
   const queries = list(get(output, "candidates")).map((candidate) =>
     field(field(candidate, "groundingMetadata"), "webSearchQueries")
@@ -288,7 +289,6 @@ export const reader: ConversationReader = { messages, conversationKeys: ["conten
 
 export const Models: Format = {
   facts,
-  billing,
   messages,
   conversationKeys: ["contents"],
   element,

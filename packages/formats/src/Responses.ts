@@ -1,7 +1,6 @@
 /** OpenAI's responses, and those who speak them. */
 import { errorOf } from "./Errors.ts"
 import type {
-  Billing,
   Conversation,
   ConversationReader,
   Facts,
@@ -10,6 +9,7 @@ import type {
   JsonObject,
   Message,
   Part,
+  ReadBilling,
   StopReason
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
@@ -92,7 +92,8 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 const isSearch = (item: Json): boolean =>
   typeOf(item) === "web_search_call" && (get(item, "action", "type") ?? "search") === "search"
 
-const billing = (_inputs: unknown, output: unknown): Billing => {
+/** Of the output alone: what was asked for may not be what was served. */
+export const billing: ReadBilling = (_, output) => {
   const usage = get(output, "usage")
   const { inputDetails, outputDetails } = tokensOf(usage)
   const items = get(output, "output")
@@ -232,7 +233,6 @@ export const reader: ConversationReader = {
 
 export const Responses: Format = {
   facts,
-  billing,
   messages,
   conversationKeys: ["input"],
   element: (element) => [messageOf(element as Json)],

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Facts, JsonObject } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { AiSdk } from "../src/AiSdk.ts"
+import { AiSdk, billing } from "../src/AiSdk.ts"
 import { modelOutput, responseMessages, result6, result7 } from "./data/AiSdk.ts"
 import { answersOf, areThere, longStrings, streamsOf } from "./Workloads.ts"
 
@@ -69,7 +69,7 @@ describe("facts of the AI SDK", () => {
     for (const result of [result6, result7]) expect(AiSdk.facts({ model }, result)).toEqual(expected)
     // What `JSON.stringify` leaves of a result, whose fields are getters.
     expect(AiSdk.facts({ model }, { steps: result7["steps"] })).toEqual(expected)
-    expect(AiSdk.billing({}, result7)).toEqual({
+    expect(billing({}, result7)).toEqual({
       service_tier: "default",
       cache_write_1h_tokens: null,
       input_audio_tokens: null,
@@ -95,7 +95,7 @@ describe("facts of the AI SDK", () => {
       provider_stop_reason: "tool_use",
       tool_calls: ["look"]
     })
-    expect(AiSdk.billing({}, modelOutput).service_tier).toBe("standard")
+    expect(billing({}, modelOutput).service_tier).toBe("standard")
   })
 
   it("are those of telemetry of version 7", () => {
@@ -489,7 +489,7 @@ describe("messages of the AI SDK in normal form", () => {
     fc.assert(
       fc.property(value, value, (inputs, output) => {
         AiSdk.facts(inputs, output)
-        AiSdk.billing(inputs, output)
+        billing(inputs, output)
         const { input, output: answered } = AiSdk.messages({ messages: [inputs] }, output)
         for (const message of [...input, ...answered]) identity(message)
       })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Facts, JsonObject, Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { ChatCompletions as format } from "../src/ChatCompletions.ts"
+import { billing, ChatCompletions as format } from "../src/ChatCompletions.ts"
 import { conversation, openAi } from "./data/ChatCompletions.ts"
 import { accumulate } from "./Streams.ts"
 import { answersOf, areThere, longStrings, readRuns, streamsOf } from "./Workloads.ts"
@@ -130,7 +130,7 @@ describe("facts of chat completions", () => {
   })
 
   it("say what a price depends on", () => {
-    expect(format.billing({ service_tier: "flex" }, openAi.output)).toEqual({
+    expect(billing({ service_tier: "flex" }, openAi.output)).toEqual({
       service_tier: "default",
       cache_write_1h_tokens: null,
       input_audio_tokens: 0,
@@ -139,7 +139,7 @@ describe("facts of chat completions", () => {
       output_image_tokens: null,
       web_searches: null
     })
-    expect(format.billing(null, null).service_tier).toBeNull()
+    expect(billing(null, null).service_tier).toBeNull()
   })
 })
 

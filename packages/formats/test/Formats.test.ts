@@ -1,3 +1,4 @@
+import { billings } from "../src/Billings.ts"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Api, type Facts, type Format, formats } from "@tachograph/formats"
@@ -90,10 +91,10 @@ const counts: ReadonlyArray<keyof Facts> = [
 
 const isCount = (value: unknown) => value === null || (Number.isSafeInteger(value) && (value as number) >= 0)
 
-const readAll = (format: Format<unknown>, inputs: unknown, output: unknown) => {
+const readAll = (api: Api, format: Format<unknown>, inputs: unknown, output: unknown) => {
   const facts = format.facts(inputs, output)
   for (const key of counts) expect(isCount(facts[key]), key).toBe(true)
-  for (const value of Object.values(format.billing(inputs, output)))
+  for (const value of Object.values(billings[api](inputs, output)))
     expect(typeof value === "string" || isCount(value)).toBe(true)
   const conversation = format.messages(inputs, output)
   for (const message of [...conversation.input, ...conversation.output]) {
@@ -113,7 +114,7 @@ const chunksOf = (api: Api, payloads: ReadonlyArray<unknown>): ReadonlyArray<unk
 
 describe.each(all)("any value in the format %s", (api, format) => {
   it("is read without an exception", () => {
-    fc.assert(fc.property(json, json, (inputs, output) => readAll(format, inputs, output)))
+    fc.assert(fc.property(json, json, (inputs, output) => readAll(api, format, inputs, output)))
   })
 
   it("can be in a stream", () => {
@@ -125,7 +126,7 @@ describe.each(all)("any value in the format %s", (api, format) => {
           expect(stream.end()).toEqual(stream.end())
         }
         const { output, ended } = stream.end()
-        readAll(format, {}, output)
+        readAll(api, format, {}, output)
         expect(["done", "error", "cut"]).toContain(ended)
       })
     )
@@ -137,7 +138,7 @@ describe.each(all)("any value in the format %s", (api, format) => {
     const deep = JSON.parse(`${'{"a":['.repeat(depth)}${"]}".repeat(depth)}`)
     for (const key of keys) {
       const field = Object.fromEntries([[key, deep]])
-      readAll(format, field, field)
+      readAll(api, format, field, field)
     }
     for (const outer of ["choices", "output", "content", "candidates", "messages", "input", "contents", "steps"]) {
       for (const key of ["content", "message", "parts", "tool_calls", "input", "summary", "delta", "arguments"]) {
@@ -149,7 +150,7 @@ describe.each(all)("any value in the format %s", (api, format) => {
             ])
           ]
         }
-        readAll(format, field, field)
+        readAll(api, format, field, field)
       }
     }
   })

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Facts, JsonObject } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { Interactions as format } from "../src/Interactions.ts"
+import { billing, Interactions as format } from "../src/Interactions.ts"
 import { everyStep } from "./data/Interactions.ts"
 import { answersOf, areThere, longStrings } from "./Workloads.ts"
 
@@ -39,7 +39,7 @@ describe("facts of interactions", () => {
       error_type: null,
       error_status: null
     })
-    expect(format.billing(everyStep.inputs, everyStep.output)).toEqual({
+    expect(billing(everyStep.inputs, everyStep.output)).toEqual({
       service_tier: "standard",
       cache_write_1h_tokens: null,
       input_audio_tokens: 10 + 1,
@@ -54,8 +54,8 @@ describe("facts of interactions", () => {
         { type: "google_search", count: 3 }
       ]
     }
-    expect(format.billing({}, { usage: counted }).web_searches).toBe(3)
-    expect(format.billing({}, { usage: {} }).web_searches).toBeNull()
+    expect(billing({}, { usage: counted }).web_searches).toBe(3)
+    expect(billing({}, { usage: {} }).web_searches).toBeNull()
   })
 
   it("have what the total says of the output where nothing else does", () => {
@@ -326,7 +326,7 @@ describe("interactions in normal form", () => {
     fc.assert(
       fc.property(fc.oneof(call, value), fc.oneof(call, value), (inputs, output) => {
         format.facts(inputs, output)
-        format.billing(inputs, output)
+        billing(inputs, output)
         const { input, output: answered } = format.messages(inputs, output)
         for (const message of [...input, ...answered]) identity(message)
       })

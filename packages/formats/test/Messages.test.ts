@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Facts, JsonObject, Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { Messages as format } from "../src/Messages.ts"
+import { billing, Messages as format } from "../src/Messages.ts"
 import { errorInTheMiddle, everyBlock } from "./data/Messages.ts"
 import { answersOf, areThere, longStrings, readRuns } from "./Workloads.ts"
 
@@ -43,7 +43,7 @@ describe("facts of messages", () => {
       error_type: null,
       error_status: null
     })
-    expect(format.billing({}, everyBlock.output)).toEqual({
+    expect(billing({}, everyBlock.output)).toEqual({
       service_tier: "standard",
       cache_write_1h_tokens: 2,
       input_audio_tokens: null,
@@ -145,12 +145,12 @@ describe("facts of messages", () => {
     ["not_available", "standard"]
   ])("take an answer made in one country only as a tier: %s", (inference_geo, tier) => {
     const usage = { service_tier: "standard", inference_geo }
-    expect(format.billing({}, { usage }).service_tier).toBe(tier)
+    expect(billing({}, { usage }).service_tier).toBe(tier)
   })
 
   it("take fast mode as a tier", () => {
-    expect(format.billing({}, { usage: { service_tier: "standard", speed: "fast" } }).service_tier).toBe("fast")
-    expect(format.billing({}, { usage: { service_tier: "priority", speed: "standard" } }).service_tier).toBe("priority")
+    expect(billing({}, { usage: { service_tier: "standard", speed: "fast" } }).service_tier).toBe("fast")
+    expect(billing({}, { usage: { service_tier: "priority", speed: "standard" } }).service_tier).toBe("priority")
   })
 })
 
@@ -323,7 +323,7 @@ describe("messages in normal form", () => {
     fc.assert(
       fc.property(any, any, (inputs, output) => {
         format.facts(inputs, output)
-        format.billing(inputs, output)
+        billing(inputs, output)
         const { input } = format.messages({ messages: [output] }, inputs)
         for (const message of input) identity(message)
       })

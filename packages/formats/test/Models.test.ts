@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Facts, JsonObject } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { Models as format } from "../src/Models.ts"
+import { billing, Models as format } from "../src/Models.ts"
 import { everyPart } from "./data/Models.ts"
 import { answersOf, areThere, longStrings } from "./Workloads.ts"
 
@@ -45,7 +45,7 @@ describe("facts of generateContent", () => {
       error_type: null,
       error_status: null
     })
-    expect(format.billing(everyPart.inputs, everyPart.output)).toEqual({
+    expect(billing(everyPart.inputs, everyPart.output)).toEqual({
       service_tier: "ON_DEMAND",
       cache_write_1h_tokens: null,
       input_audio_tokens: 7 + 2,
@@ -54,12 +54,10 @@ describe("facts of generateContent", () => {
       output_image_tokens: 25,
       web_searches: 1
     })
-    expect(format.billing({}, { usageMetadata: { serviceTier: "flex", trafficType: "ON_DEMAND_FLEX" } })).toMatchObject(
-      {
-        service_tier: "flex",
-        web_searches: null
-      }
-    )
+    expect(billing({}, { usageMetadata: { serviceTier: "flex", trafficType: "ON_DEMAND_FLEX" } })).toMatchObject({
+      service_tier: "flex",
+      web_searches: null
+    })
   })
 
   it("are null where nothing is known", () => {
@@ -370,7 +368,7 @@ describe("generateContent in normal form", () => {
     fc.assert(
       fc.property(any, any, (inputs, output) => {
         format.facts(inputs, output)
-        format.billing(inputs, output)
+        billing(inputs, output)
         const { input, output: answers } = format.messages(inputs, output)
         for (const message of [...input, ...answers]) identity(message)
       })

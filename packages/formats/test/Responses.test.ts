@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { Facts, Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { Responses as format } from "../src/Responses.ts"
+import { billing, Responses as format } from "../src/Responses.ts"
 import { conversation, openAi } from "./data/Responses.ts"
 import { accumulate } from "./Streams.ts"
 import { answersOf, areThere, longStrings, streamsOf } from "./Workloads.ts"
@@ -103,7 +103,7 @@ describe("facts of responses", () => {
       service_tier: "flex",
       output: [search, { ...search, action: { type: "open_page" } }]
     }
-    expect(format.billing({ service_tier: "auto" }, output)).toEqual({
+    expect(billing({ service_tier: "auto" }, output)).toEqual({
       service_tier: "flex",
       cache_write_1h_tokens: null,
       input_audio_tokens: null,
@@ -112,7 +112,7 @@ describe("facts of responses", () => {
       output_image_tokens: null,
       web_searches: 1
     })
-    expect(format.billing({}, { error: {} }).web_searches).toBeNull()
+    expect(billing({}, { error: {} }).web_searches).toBeNull()
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
-import { Responses } from "../src/Responses.ts"
+import { billing, Responses } from "../src/Responses.ts"
 import { accumulator } from "../src/ResponsesStream.ts"
 import { openAi } from "./data/Responses.ts"
 import {
@@ -172,7 +172,7 @@ describe("a stream of responses", () => {
       const { output } = take(...payloads, ...openAi.payloads.slice(0, -1), ...payloads)
       for (const each of [output, { output: value }, { output: [value] }]) {
         Responses.facts(value, each)
-        Responses.billing(value, each)
+        billing(value, each)
         Responses.messages({ input: value, instructions: value, tools: value }, each)
         Responses.messages({ input: [value], instructions: [value], tools: [value] }, each)
         Responses.element(value)

@@ -1,5 +1,6 @@
 /** Reads the facts of a call from its payload, within the bounds of the storages' columns, and prices it. */
 import { type Billing, type Facts, formats } from "@tachograph/formats"
+import { billings } from "@tachograph/formats/Billings"
 import type { PriceList, Usage } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import type { CallFacts } from "../domain/CallFacts.ts"
@@ -127,7 +128,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
-    usage: usageOf(api, facts, format.billing(inputs, output))
+    usage: usageOf(api, facts, billings[api](inputs, output))
   }
 }
 
