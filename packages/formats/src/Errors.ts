@@ -51,16 +51,16 @@ export const errorOf = (output: unknown): ProviderError | null => {
 }
 
 /** Keys that say in a body without an answer that it is an error. */
-const errorKeys = ["message", "Message", "detail", "error_code", "error_msg", "msg", "errors"]
+const errorKeys = ["message", "Message", "detail", "error_code", "error_msg", "msg", "errors", "fault"]
 
 const errorInObject = (output: unknown): ProviderError | null => {
   if (!isObject(output)) return null
-  const isAnswer = answerKeys.some((key) => Object.hasOwn(output, key))
+  const isAnswer = answerKeys.some((key) => !["", null, undefined].includes(get(output, key) as string | null))
   // Some gateways answer a list of one error.
   const error = [get(output, "error")].flat()[0]
   // An empty one beside an answer is none.
   if (isObject(error) && !(isAnswer && isEmpty(error))) return describe(error, output)
-  if (text(error) !== null) return describe(error as Json, output)
+  if (text(error) !== null || typeof error === "number") return describe(error as Json, output)
   const firstOfMany = list(get(output, "errors"))[0]
   if (isObject(firstOfMany) && get(output, "success") !== true) return describe(firstOfMany, output)
   const isFlat = get(output, "type") === "error" || get(output, "object") === "error" || error === true

@@ -1,4 +1,5 @@
 /** Builds an answer of Anthropic's messages from its stream. */
+import { errorOf } from "./Errors.ts"
 import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { parse } from "./json/ExactJson.ts"
 import { get, isObject, text } from "./json/Read.ts"
@@ -70,6 +71,13 @@ const blockOf = ({ fields, input }: Block): Json => {
   if (input.trim() !== "") return Object.fromEntries(new Map(fields).set("input", inputOf(input)))
   return Object.fromEntries(fields)
 }
+
+/** An event of a type that is not known is none. A body without a type is a gateway's. */
+const isError = (event: JsonObject, name: string): boolean =>
+  event["type"] === "error" ||
+  name === "error" ||
+  isObject(event["error"]) ||
+  ((text(event["type"]) === null || event["object"] === "error") && errorOf(event) !== null)
 
 const builder = (): Accumulate.Builder => {
   let message: Fields | undefined
@@ -166,7 +174,7 @@ const builder = (): Accumulate.Builder => {
         isStopped = true
         return
       default:
-        if (event["type"] === "error" || isObject(event["error"]) || name === "error") error = event
+        if (isError(event, name)) error = event
     }
   }
 
@@ -181,7 +189,10 @@ const builder = (): Accumulate.Builder => {
     )
     fields.set("content", blocks.map(blockOf))
     if (usage.size > 0) fields.set("usage", Object.fromEntries(usage))
-    for (const [key, value] of Object.entries(error ?? {})) if (key !== "type") fields.set(key, value)
+    const { type: _type, ...told } = error ?? {}
+    // Beside an answer, only an object `error` says why it failed.
+    const failure: JsonObject = error === undefined || isObject(told["error"]) ? told : { error: told }
+    for (const [key, value] of Object.entries(failure)) fields.set(key, value)
     return Object.fromEntries(fields)
   }
 

@@ -176,10 +176,11 @@ const builder = (): Accumulate.Builder => {
         isEnded ||= endings.has(type) || whole === payload
         return
       }
-      if (type === "error" || type === "") {
+      const isBody = type === "" || payload["object"] === "error"
+      if (type === "error" || isBody) {
         const { type: _type, sequence_number: _number, ...body } = payload
         // A body without a type is no event: a gateway's error, or something else in place of a stream.
-        if (type === "") assign((response ??= {}), payload)
+        if (isBody && (type === "" || response === null)) assign((response ??= {}), payload)
         else error = isEmpty(body["error"]) ? body : (body["error"] as Json)
         return
       }

@@ -46,6 +46,10 @@ describe("an error", () => {
     ["Baidu's", { error_code: 336_003, error_msg: "m" }, "336003", null],
     ["one with a code", { code: 401, msg: "m" }, "401", 401],
     ["a problem's details", { title: "Unauthorized", status: 401 }, "401", 401],
+    ["texts in a list", { error: ["bad key"] }, "unknown", null],
+    ["a number", { error: 5 }, "unknown", null],
+    ["Apigee's", { fault: { message: "m", code: "x" } }, "x", null],
+    ["one beside keys that say nothing", { message: "m", object: null, text: "" }, "unknown", null],
     ["one in a message", { message: { code: "bad", text: "m" } }, "bad", null],
     ["one beside an answer", { choices: [], error: { code: 502, message: "m" } }, "502", 502]
   ])("of a provider is read: %s", (_, body, type, status) => {

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
+import { errorOf } from "../src/Errors.ts"
 import { accumulator } from "../src/MessagesStream.ts"
 import { everyBlock, errorInTheMiddle, make, toText } from "./data/Messages.ts"
 import { countWork } from "./Work.ts"
@@ -217,6 +218,26 @@ describe("a stream of messages", () => {
     const [only] = errorInTheMiddle.events.slice(-1)
     expect(accumulateEvents(only as JsonObject)).toEqual({ output: only, text: null, ended: "error" })
     expect(accumulate('event: error\ndata: {"error":{"type":"api_error"}}\n\n').ended).toBe("error")
+  })
+
+  it.each<[string, JsonObject, string]>([
+    ["xAI's", { code: "invalid", error: "Incorrect API key" }, "invalid"],
+    ["FastAPI's", { detail: "Not Found" }, "unknown"],
+    ["AWS'", { message: "slow down", __type: "ThrottlingException" }, "ThrottlingException"],
+    ["Cloudflare's", { success: false, errors: [{ code: 7003, message: "m" }] }, "7003"],
+    ["vLLM's", { object: "error", message: "m", type: "NotFoundError" }, "NotFoundError"]
+  ])("is the body of an error that is not Anthropic's, and has it after content has begun: %s", (_, body, type) => {
+    for (const text of [JSON.stringify(body), `data: ${JSON.stringify(body)}\n\n`]) {
+      const { output, ended } = accumulate(text)
+      expect([errorOf(output)?.type, ended]).toEqual([type, "error"])
+    }
+    const { output, ended } = accumulateEvents(
+      messageStart(),
+      blockStart(0, { type: "text", text: "" }),
+      textDelta(0, "a"),
+      body
+    )
+    expect([output["content"], errorOf(output)?.type, ended]).toEqual([[{ type: "text", text: "a" }], type, "error"])
   })
 
   it("has citations and signatures also where the block began without", () => {

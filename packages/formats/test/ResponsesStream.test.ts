@@ -126,6 +126,13 @@ describe("a stream of responses", () => {
     })
   })
 
+  it("can be an error that says in its object that it is one, also after pieces", () => {
+    const error = { object: "error", message: "m", type: "NotFoundError", code: 404 }
+    expect(take(error)).toEqual({ output: error, text: null, ended: "error" })
+    const { output, ended } = take(...openAi.pieces, error)
+    expect([Responses.facts({}, output).error_status, ended]).toEqual([404, "error"])
+  })
+
   it("keeps an error with what came before it", () => {
     const error = { type: "insufficient_quota", code: "insufficient_quota", message: "m", param: null }
     const nested = take(...openAi.pieces, { type: "error", sequence_number: 9, error })
