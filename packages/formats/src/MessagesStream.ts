@@ -189,9 +189,11 @@ const builder = (): Accumulate.Builder => {
     )
     fields.set("content", blocks.map(blockOf))
     if (usage.size > 0) fields.set("usage", Object.fromEntries(usage))
-    const { type: _type, ...told } = error ?? {}
-    // Beside an answer, only an object `error` says why it failed.
-    const failure: JsonObject = error === undefined || isObject(told["error"]) ? told : { error: told }
+    const { type, ...rest } = error ?? {}
+    const told: JsonObject = type === undefined || type === "error" ? rest : { type, ...rest }
+    // Beside an answer, only an object `error` or `errors` say why it failed.
+    const isSaid = error === undefined || isObject(told["error"]) || Array.isArray(told["errors"])
+    const failure: JsonObject = isSaid ? told : { error: told }
     for (const [key, value] of Object.entries(failure)) fields.set(key, value)
     return Object.fromEntries(fields)
   }
