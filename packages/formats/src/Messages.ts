@@ -268,7 +268,6 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   }
 }
 
-/** Reads `provider2-messages` and `provider2-beta-messages`. */
 /** The conversation alone: a bundle that reads no facts need not hold what reads them. */
 export const reader: ConversationReader = {
   messages,
@@ -276,6 +275,7 @@ export const reader: ConversationReader = {
   element: (element) => [messageOf(element as Json)]
 }
 
+/** Reads `provider2-messages` and `provider2-beta-messages`. */
 export const Messages: Format = {
   facts,
   billing,
