@@ -201,7 +201,7 @@ const builder = () => {
         return copy(fields, part, "warnings")
       case "response-metadata":
         // The metadata that grows is an object of the accumulator's own.
-        if (fields.get("response") !== metadata) metadata = rest(fields.get("response"), new Set()) as Draft
+        if (fields.get("response") !== metadata) metadata = rest(fields.get("response")) as Draft
         assign(metadata, rest(part, new Set(["type"])))
         return fields.set("response", metadata)
       case "start-step":
