@@ -158,7 +158,8 @@ const outputOf = (output: unknown): ReadonlyArray<Message> =>
     const said = get(choice, key) ?? null
     const message = messageOf(isObject(choice) ? (key === "text" ? { content: said } : said) : choice)
     const place = typeof get(choice, "index") === "number" ? ["index"] : []
-    const others = rest(choice, except(key, ...place, ...texts(choice, "finish_reason")))
+    // Perplexity has an empty delta beside each message.
+    const others = rest(choice, except(key, "delta", ...place, ...texts(choice, "finish_reason")))
     return messageWith(
       { ...message, role: message.role === "unknown" ? "assistant" : message.role },
       text(get(choice, "finish_reason")),

@@ -120,7 +120,7 @@ const thoughtParts = (thought: Json, depth: number): ReadonlyArray<Part> => {
   const said = many(get(thought, "summary")).map((content) =>
     typeOf(content) === "text" && typeof get(content, "text") === "string"
       ? part("reasoning", { content: get(content, "text") }, rest(content, known.text))
-      : beside({ ...contentPart(content, depth + 1), thought: true }, {})
+      : { ...contentPart(content, depth + 1), thought: true }
   )
   const [first = part("reasoning", {}), ...others] = said
   return said.length === 0 && Object.keys(about).length === 0 ? [] : [beside(first, about), ...others]
