@@ -209,3 +209,14 @@ describe.each(all)("a call in the format %s", (api, format) => {
     )
   })
 })
+
+// A response repeats the request, and a result of the AI SDK its steps, so that these are read by name.
+const whole = all.filter(([api]) => api !== "provider1-responses" && api !== "aisdk")
+
+it.each(whole)("loses nothing new that stands beside the answer in the format %s", (api, format) => {
+  const { inputs, output } = calls[api]
+  for (const value of odd) {
+    const normal = format.messages(inputs, { ...output, novelty: value })
+    expect(JSON.stringify(normal), JSON.stringify(value)).toContain(mark)
+  }
+})
