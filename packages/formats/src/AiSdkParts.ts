@@ -1,7 +1,7 @@
 /** The messages and contents of the AI SDK in normal form. */
 import type { Json, JsonObject, Message, Part } from "./Format.ts"
-import { first, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { argumentsOf, generic, media, type Media, part } from "./Parts.ts"
+import { first, get, isEmpty, isObject, list, rest, text, texts } from "./json/Read.ts"
+import { argumentsOf, generic, media, type Media, messageWith, part } from "./Parts.ts"
 
 /** Marks for caches. They are no part of what was said. */
 const transport: ReadonlySet<string> = new Set(["cacheControl", "cache_control", "cachePoint"])
@@ -13,7 +13,7 @@ const optionsOf = (block: JsonObject): JsonObject => {
   const kept = Object.entries(options).map(([provider, values]) => {
     return [provider, isObject(values) ? rest(values, transport) : values] as const
   })
-  return rest({ providerOptions: Object.fromEntries(kept.filter(([, values]) => !isEmpty(values))) }, new Set())
+  return rest({ providerOptions: Object.fromEntries(kept.filter(([, values]) => !isEmpty(values))) })
 }
 
 const extrasOf = (block: JsonObject, ...read: ReadonlyArray<string>): JsonObject => ({
@@ -127,12 +127,11 @@ export const messageOf = (message: Json): Message => {
   if (!isObject(message)) return { role: "user", parts: partsOf(message) }
   // Messages of a user interface have `parts`.
   const key = message["content"] === undefined ? "parts" : "content"
-  return {
-    role: text(message["role"]) ?? "user",
-    parts: partsOf(message[key]),
-    ...extrasOf(message, "role", key, "parts", "finish_reason"),
-    ...rest({ type: message["type"] ?? null }, new Set())
-  }
+  return messageWith(
+    { role: text(message["role"]) ?? "user", parts: partsOf(message[key]), name: text(message["name"]) },
+    null,
+    { ...extrasOf(message, key, ...texts(message, "role", "name")), ...rest({ type: message["type"] ?? null }) }
+  )
 }
 
 const isResult = (block: Json): boolean =>

@@ -31,15 +31,28 @@ const replaceValue = (_key: string, value: unknown): unknown => {
   return typeof value === "bigint" ? String(value) : value
 }
 
-/** A part as JSON. Only the plain fields are left where it has no such form, because it holds itself or is nested too deep. */
-const plain = (chunk: unknown): Json | undefined => {
+/** Reads what may throw, such as a getter or a trap of a proxy. */
+const attempt = <A>(read: () => A): A | undefined => {
   try {
-    return JSON.parse(JSON.stringify(chunk, replaceValue) ?? "null") as Json
+    return read()
   } catch {
-    const isPlain = (value: unknown) => ["string", "boolean", "number"].includes(typeof value)
-    return Object.fromEntries(Object.entries(chunk as object).filter(([, value]) => isPlain(value))) as JsonObject
+    return undefined
   }
 }
+
+const isPlain = (value: unknown) => ["string", "boolean", "number"].includes(typeof value)
+
+/**
+ * A part as JSON. Only the plain fields that can be read are left where it has no such form, because it holds itself, is nested
+ * too deep, or throws when it is read.
+ */
+const plain = (chunk: object): Json | undefined =>
+  attempt(() => JSON.parse(JSON.stringify(chunk, replaceValue) ?? "null") as Json) ??
+  (Object.fromEntries(
+    (attempt(() => Object.keys(chunk)) ?? [])
+      .map((key) => [key, attempt(() => (chunk as JsonObject)[key])] as const)
+      .filter(([, value]) => isPlain(value))
+  ) as JsonObject)
 
 const fieldsOf = (value: JsonObject): Fields => new Map(Object.entries(value))
 
@@ -188,7 +201,7 @@ const builder = () => {
         return copy(fields, part, "warnings")
       case "response-metadata":
         // The metadata that grows is an object of the accumulator's own.
-        if (fields.get("response") !== metadata) metadata = rest(fields.get("response"), new Set()) as Draft
+        if (fields.get("response") !== metadata) metadata = rest(fields.get("response")) as Draft
         assign(metadata, rest(part, new Set(["type"])))
         return fields.set("response", metadata)
       case "start-step":

@@ -12,10 +12,10 @@ import type {
   ReadBilling,
   StopReason
 } from "./Format.ts"
-import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
-import { argumentsOf, generic, media, part } from "./Parts.ts"
+import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 
 /** The words of many providers. Whatever is not here is `other`. */
@@ -46,10 +46,8 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
 
 const callsOf = (message: Json | undefined): ReadonlyArray<Json> => {
   const legacy = get(message, "function_call")
-  return [
-    ...list(get(message, "tool_calls")),
-    ...(text(get(legacy, "name")) === null ? [] : [{ function: legacy as Json }])
-  ]
+  const isCall = isObject(legacy) ? !Object.values(legacy).every(isEmpty) : !isEmpty(legacy)
+  return [...many(get(message, "tool_calls")), ...(isCall ? [{ function: legacy as Json }] : [])]
 }
 
 const nameOf = (call: Json): string | null => text(get(call, "function", "name")) ?? text(get(call, "custom", "name"))
@@ -110,17 +108,19 @@ const partOfCall = (call: Json): Part => {
   const { type, ...others } = rest(call, except("id", "index", key))
   return part(
     "tool_call",
-    { id: get(call, "id"), name: get(made, "name"), arguments: given },
     {
-      ...(type === "function" || type === undefined ? {} : { tool_type: type }),
-      ...others,
-      ...rest(made, except("name", "arguments", "input"))
-    }
+      id: get(call, "id"),
+      name: get(made, "name"),
+      arguments: given,
+      tool_type: type === "function" ? undefined : type
+    },
+    beside(rest(made, except("name", key === "custom" ? "input" : "arguments")), others)
   )
 }
 
 const partOfSound = (audio: Json | undefined): ReadonlyArray<Part> => {
-  if (!isObject(audio) || Object.values(audio).every((value) => isEmpty(value) || value === 0)) return []
+  if (!isObject(audio)) return isEmpty(audio) ? [] : [part("audio", { content: audio })]
+  if (Object.values(audio).every((value) => isEmpty(value) || value === 0)) return []
   const data = text(get(audio, "data")) ?? undefined
   const extras = rest(audio, except("data"))
   return [data === undefined ? part("audio", {}, extras) : media({ data, modality: "audio" }, extras)]
@@ -129,19 +129,15 @@ const partOfSound = (audio: Json | undefined): ReadonlyArray<Part> => {
 /** Keys under which reasoning stands beside the content. Some providers say the same under two of them. */
 const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_text", "thinking"]
 
-const knownOfMessage = except(
-  "finish_reason",
-  ...["role", "name", "parts", "content", "refusal", "tool_calls", "tool_call_id", "function_call", "audio"],
-  ...reasoningKeys
-)
+const knownOfMessage = except("content", "refusal", "tool_calls", "function_call", "audio", ...reasoningKeys)
 
 const partsOf = (message: Json): ReadonlyArray<Part> => {
   const reasoning = new Set(reasoningKeys.map((key) => get(message, key)).filter((value) => !isEmpty(value)))
-  const refusal = text(get(message, "refusal"))
+  const refusal = get(message, "refusal")
   return [
     ...[...reasoning].map((content) => part("reasoning", { content })),
     ...partsOfContent(get(message, "content")),
-    ...(refusal === null ? [] : [part("refusal", { refusal })]),
+    ...(isEmpty(refusal) ? [] : [part("refusal", { refusal })]),
     ...partOfSound(get(message, "audio")),
     ...callsOf(message).map(partOfCall)
   ]
@@ -150,56 +146,51 @@ const partsOf = (message: Json): ReadonlyArray<Part> => {
 const messageOf = (message: Json): Message => {
   if (!isObject(message)) return { role: "unknown", parts: isEmpty(message) ? [] : [generic(message)] }
   const role = text(get(message, "role")) ?? "unknown"
-  const name = text(get(message, "name"))
   const isResult = role === "tool" || role === "function"
   const id = text(get(message, "tool_call_id")) ?? undefined
   const response = isResult ? [part("tool_call_response", { id, response: resultOf(get(message, "content")) })] : []
-  return {
-    role,
-    ...(name === null ? {} : { name }),
-    parts: [...response, ...partsOf(isResult ? { ...message, content: null } : message)],
-    ...rest(message, knownOfMessage)
-  }
+  const parts = [...response, ...partsOf(isResult ? { ...message, content: null } : message)]
+  return messageFrom(message, role, parts, ...knownOfMessage, ...(isResult ? texts(message, "tool_call_id") : []))
 }
-
-/** Fields that a message has of its own. */
-const own = ["role", "name", "parts", "finish_reason"]
-
-const knownOfChoice = except("index", "message", "delta", "text", ...own)
 
 const knownOfOutput = except(
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
-  ...["request_id", "x_groq", "usage_breakdown", ...own]
+  ...["request_id", "x_groq", "usage_breakdown"]
 )
 
 const outputOf = (output: unknown): ReadonlyArray<Message> =>
-  list(get(output, "choices")).map((choice, index) => {
-    const { role, name, parts, ...about } = messageOf(
-      get(choice, "message") ?? { content: get(choice, "text") ?? null }
-    )
-    const reason = text(get(choice, "finish_reason"))
-    return {
-      role: role === "unknown" ? "assistant" : role,
-      ...(name === undefined ? {} : { name }),
-      parts,
-      ...(reason === null ? {} : { finish_reason: reason }),
-      ...about,
-      ...rest(choice, knownOfChoice),
+  many(get(output, "choices")).map((choice, index) => {
+    const key = isEmpty(get(choice, "message")) ? "text" : "message"
+    const said = get(choice, key) ?? null
+    const message = messageOf(isObject(choice) ? (key === "text" ? { content: said } : said) : choice)
+    const place = typeof get(choice, "index") === "number" ? ["index"] : []
+    // Perplexity has an empty delta beside each message.
+    const others = rest(choice, except(key, "delta", ...place, ...texts(choice, "finish_reason")))
+    return messageWith(
+      { ...message, role: message.role === "unknown" ? "assistant" : message.role },
+      text(get(choice, "finish_reason")),
+      others,
       // What an answer holds beside its choices, such as citations, stands with the first.
-      ...(index === 0 ? rest(output, knownOfOutput) : {})
-    }
+      index === 0 ? rest(output, knownOfOutput) : {}
+    )
   })
+
+/** A text in place of messages is what the user says. */
+const inputOf = (input: Json | undefined): ReadonlyArray<Message> =>
+  typeof input === "string" && input !== ""
+    ? [{ role: "user", parts: partsOfContent(input) }]
+    : many(input).map(messageOf)
 
 const knownOfInputs: ReadonlySet<string> = new Set(["messages", "tools", "functions"])
 
 const messages = (inputs: unknown, output: unknown): Conversation => ({
   instructions: [],
   tools: [
-    ...list(get(inputs, "tools")).map(toolOf),
-    ...list(get(inputs, "functions")).map((tool) => toolOf({ type: "function", function: tool }))
+    ...many(get(inputs, "tools")).map(toolOf),
+    ...many(get(inputs, "functions")).map((tool) => toolOf({ type: "function", function: tool }))
   ],
   parameters: rest(inputs, knownOfInputs),
-  input: list(get(inputs, "messages")).map(messageOf),
+  input: inputOf(get(inputs, "messages")),
   output: outputOf(output)
 })
 

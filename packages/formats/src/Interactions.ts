@@ -14,8 +14,8 @@ import type {
 } from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
-import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { argumentsOf, generic, media, part } from "./Parts.ts"
+import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "./Parts.ts"
 
 /** The status of an interaction says why it stopped. Whatever is not here is `other`. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
@@ -98,11 +98,8 @@ const mediaTypes: ReadonlySet<string> = new Set(["image", "audio", "video", "doc
 
 const known = {
   text: new Set(["type", "text"]),
-  media: new Set(["type", "data", "uri", "mime_type"]),
   thought: new Set(["type", "summary"]),
-  call: new Set(["type", "id", "name", "arguments"]),
   result: new Set(["type", "call_id", "name", "result"]),
-  message: new Set(["type", "role", "content"]),
   inputs: new Set(["input", "tools", "system_instruction"])
 }
 
@@ -110,7 +107,9 @@ const mediaPart = (content: Json): Part => {
   const [data, url, mimeType] = ["data", "uri", "mime_type"].map((key) => text(get(content, key)) ?? undefined)
   if (data === undefined && url === undefined) return generic(content)
   const modality = typeOf(content) === "file" ? undefined : typeOf(content)
-  return media({ data, url, mimeType, modality }, rest(content, known.media))
+  // Of bytes and an address, the bytes are the content.
+  const read = texts(content, data === undefined ? "uri" : "data", "mime_type")
+  return media({ data, url, mimeType, modality }, rest(content, new Set(["type", ...read])))
 }
 
 /** Nesting of results up to which contents in contents are read. What is deeper is kept as it is. */
@@ -119,13 +118,13 @@ const maxDepth = 8
 /** A thought is its summary, which may hold several texts. Its signature stands with the first. */
 const thoughtParts = (thought: Json, depth: number): ReadonlyArray<Part> => {
   const about = rest(thought, known.thought)
-  const said = list(get(thought, "summary")).map((content) =>
+  const said = many(get(thought, "summary")).map((content) =>
     typeOf(content) === "text" && typeof get(content, "text") === "string"
       ? part("reasoning", { content: get(content, "text") }, rest(content, known.text))
       : { ...contentPart(content, depth + 1), thought: true }
   )
   const [first = part("reasoning", {}), ...others] = said
-  return said.length === 0 && Object.keys(about).length === 0 ? [] : [{ ...first, ...about }, ...others]
+  return said.length === 0 && Object.keys(about).length === 0 ? [] : [beside(first, about), ...others]
 }
 
 /** A tool that Google runs itself keeps its type beside the conventions'. */
@@ -138,7 +137,7 @@ const callPart = (item: Json, type: string): Part =>
       arguments: argumentsOf(get(item, "arguments")),
       tool_type: type === "function_call" ? undefined : type
     },
-    rest(item, known.call)
+    rest(item, new Set(["type", "id", "arguments", ...texts(item, "name")]))
   )
 
 const resultPart = (item: Json, type: string, depth: number): Part => {
@@ -166,11 +165,11 @@ const contentPart = (content: Json, depth: number): Part => {
   if (mediaTypes.has(type)) return mediaPart(content)
   if (type.endsWith("_call")) return callPart(content, type)
   if (type.endsWith("_result")) return resultPart(content, type, depth)
-  return generic(rest(content, new Set()))
+  return generic(rest(content))
 }
 
 const contentParts = (content: Json | undefined): ReadonlyArray<Part> =>
-  (Array.isArray(content) ? (content as ReadonlyArray<Json>) : [content ?? null])
+  many(content)
     .filter(
       (each) =>
         !isEmpty(each) &&
@@ -192,7 +191,8 @@ const messageOf = (item: Json, role: string): Message => {
   const turn = text(get(item, "role"))
   if (isObject(item) && (turn !== null || type === "user_input" || type === "model_output")) {
     const of = turn ?? type
-    return { ...rest(item, known.message), role: roles.get(of) ?? of, parts: contentParts(item["content"]) }
+    const read = turn === null ? ["type"] : []
+    return messageFrom(item, roles.get(of) ?? of, contentParts(item["content"]), "content", ...read)
   }
   const isStep = type.endsWith("_call") || type.endsWith("_result")
   return { role: roles.get(type) ?? (isStep ? "assistant" : role), parts: contentParts(item) }
@@ -202,30 +202,24 @@ const element = (item: unknown): ReadonlyArray<Message> => [messageOf(item as Js
 
 const knownOfOutput = new Set(["steps", "outputs", "usage"])
 
-/** Each step of the output is a message, as it is when it is sent back. The last has the reason to stop. */
-const outputOf = (output: unknown): ReadonlyArray<Message> => {
-  const steps = list(stepsOf(output))
-  const word = wordOf(output)
-  return steps.map((step, index) => ({
-    // What an interaction holds beside its steps stands with the first.
-    ...(index === 0 ? rest(output, knownOfOutput) : {}),
-    ...messageOf(step, "assistant"),
-    ...(word === null || index < steps.length - 1 ? {} : { finish_reason: word })
-  }))
-}
+/** Each step of the output is a message, as it is when it is sent back. */
+const outputOf = (output: unknown): ReadonlyArray<Message> =>
+  messagesOfItems(
+    many(stepsOf(output)).map((step) => messageOf(step, "assistant")),
+    output,
+    wordOf(output),
+    rest(output, knownOfOutput)
+  )
 
 const toolOf = (tool: Json): JsonObject => (isObject(tool) ? tool : { type: "unknown", content: tool })
 
-const messages = (inputs: unknown, output: unknown): Conversation => {
-  const input = get(inputs, "input")
-  return {
-    instructions: contentParts(get(inputs, "system_instruction")),
-    tools: list(get(inputs, "tools")).map(toolOf),
-    parameters: rest(inputs, known.inputs),
-    input: Array.isArray(input) ? input.flatMap(element) : isEmpty(input) ? [] : element(input),
-    output: outputOf(output)
-  }
-}
+const messages = (inputs: unknown, output: unknown): Conversation => ({
+  instructions: contentParts(get(inputs, "system_instruction")),
+  tools: many(get(inputs, "tools")).map(toolOf),
+  parameters: rest(inputs, known.inputs),
+  input: many(get(inputs, "input")).flatMap(element),
+  output: outputOf(output)
+})
 
 /** The conversation alone: a bundle that reads no facts need not hold what reads them. */
 export const reader: ConversationReader = { messages, conversationKeys: ["input"], element }

@@ -12,9 +12,9 @@ import type {
   Part,
   ReadBilling
 } from "./Format.ts"
-import { count, first, get, isObject, list, rest, text } from "./json/Read.ts"
+import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
-import { generic, media, part } from "./Parts.ts"
+import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOfModel } from "./Providers.ts"
 import * as StopReasons from "./StopReasons.ts"
 
@@ -120,41 +120,39 @@ const restOf = (block: JsonObject, ...read: ReadonlyArray<string>): JsonObject =
 /** Nesting of results up to which blocks in blocks are read. What is deeper is kept as it is. */
 const maxDepth = 8
 
+/** The key of a source's content, by the source's type. A document that is text or blocks stays what it is. */
+const sources: ReadonlyMap<Json | undefined, string> = new Map([
+  ["base64", "data"],
+  ["url", "url"],
+  ["file", "file_id"]
+])
+
 const mediaPart = (block: JsonObject, type: string): Part | null => {
   const source = get(block, "source")
-  const mimeType = text(get(source, "media_type")) ?? undefined
-  const extras = {
-    ...restOf(block, "type", "source"),
-    ...rest(source, new Set(["type", "media_type", "data", "url", "file_id"]))
-  }
-  const build = (where: { readonly url?: string; readonly data?: string; readonly fileId?: string }) =>
-    media({ ...where, mimeType, modality: type }, extras)
-  const [data, url, fileId] = ["data", "url", "file_id"].map((key) => text(get(source, key)))
-  switch (get(source, "type")) {
-    case "base64":
-      return data ? build({ data }) : null
-    case "url":
-      return url ? build({ url }) : null
-    case "file":
-      return fileId ? build({ fileId }) : null
-    default:
-      // A document that is text or blocks stays what it is.
-      return null
-  }
+  const key = sources.get(get(source, "type"))
+  const place = key === undefined ? null : text(get(source, key))
+  if (key === undefined || place === null) return null
+  return media(
+    {
+      [key === "file_id" ? "fileId" : key]: place,
+      mimeType: text(get(source, "media_type")) ?? undefined,
+      modality: type
+    },
+    beside(rest(source, new Set(["type", key, ...texts(source, "media_type")])), restOf(block, "type", "source"))
+  )
 }
 
 /** A caller `direct` is the model itself, which is what a call without a caller says. */
-const callerOf = (block: JsonObject): JsonObject =>
-  get(block, "caller", "type") === "direct" ? {} : rest({ caller: get(block, "caller") ?? null }, new Set())
+const callerOf = (block: JsonObject): JsonObject => {
+  const caller = get(block, "caller")
+  const isDirect = get(caller, "type") === "direct" && isEmpty(rest(caller, new Set(["type"])))
+  return isDirect ? {} : rest({ caller: caller ?? null })
+}
 
 const callPart = (block: JsonObject, type: string): Part => {
   const { id, name, input } = block
   const extras = { ...restOf(block, "type", "id", "name", "input", "caller"), ...callerOf(block) }
-  return part(
-    "tool_call",
-    { id, name, arguments: input },
-    type === "tool_use" ? extras : { ...extras, tool_type: type }
-  )
+  return part("tool_call", { id, name, arguments: input, tool_type: type === "tool_use" ? undefined : type }, extras)
 }
 
 /** A result that is one text is that text, whichever way it was written. */
@@ -162,7 +160,8 @@ const responseOf = (content: Json | undefined, depth: number): Json | undefined 
   if (!Array.isArray(content)) return content
   const parts = partsOf(content, depth + 1)
   const [only] = parts
-  return parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2 ? only["content"] : parts
+  const said = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2 ? only["content"] : parts
+  return said ?? parts
 }
 
 const responsePart = (block: JsonObject, type: string, depth: number): Part => {
@@ -175,7 +174,7 @@ const responsePart = (block: JsonObject, type: string, depth: number): Part => {
     ...callerOf(block)
   }
   const response = type === "tool_result" || type === "mcp_tool_result" ? responseOf(content, depth) : content
-  return part("tool_call_response", { id, response }, type === "tool_result" ? extras : { ...extras, tool_type: type })
+  return part("tool_call_response", { id, response, tool_type: type === "tool_result" ? undefined : type }, extras)
 }
 
 /** A text that is empty says nothing, unless something stands beside it, such as a signature. */
@@ -204,41 +203,33 @@ const partsOfBlock = (block: Json, depth: number): ReadonlyArray<Part> => {
   return (typeof type === "string" ? knownParts(block, type, depth) : null) ?? [generic(restOf(block))]
 }
 
-const partsOf = (content: Json | undefined, depth = 0): ReadonlyArray<Part> => {
-  if (content === undefined || content === null) return []
-  return (Array.isArray(content) ? content : [content]).flatMap((block: Json) => partsOfBlock(block, depth))
-}
+const partsOf = (content: Json | undefined, depth = 0): ReadonlyArray<Part> =>
+  many(content).flatMap((block) => partsOfBlock(block, depth))
 
 const messageOf = (message: Json): Message => {
   if (!isObject(message)) return { role: "user", parts: partsOf(message) }
-  return {
-    role: text(message["role"]) ?? "user",
-    parts: partsOf(message["content"]),
-    ...restOf(message, "role", "content", "parts", "finish_reason")
-  }
+  return messageFrom(message, text(message["role"]) ?? "user", partsOf(message["content"]), ...marks, "content")
 }
 
 const outputOf = (output: unknown): ReadonlyArray<Message> => {
   const content = get(output, "content")
   if (!isObject(output) || content === undefined) return []
-  const reason = text(output["stop_reason"])
   return [
-    {
-      role: text(output["role"]) ?? "assistant",
-      parts: partsOf(content),
-      ...(reason === null ? {} : { finish_reason: reason }),
-      ...restOf(output, "type", "role", "content", "stop_reason", "parts", "finish_reason")
-    }
+    messageWith(
+      { role: text(output["role"]) ?? "assistant", parts: partsOf(content) },
+      text(output["stop_reason"]),
+      restOf(output, "content", ...texts(output, "type", "role", "stop_reason"))
+    )
   ]
 }
 
 const toolOf = (tool: Json): JsonObject => {
   if (!isObject(tool)) return { definition: tool }
   const { name, description, input_schema: parameters } = tool
-  return {
-    ...rest({ name, description, parameters }, new Set()),
-    ...restOf(tool, "name", "description", "input_schema")
-  }
+  return beside(
+    rest({ name, description, parameters } as JsonObject),
+    restOf(tool, "name", "description", "input_schema")
+  )
 }
 
 const messages = (inputs: unknown, output: unknown): Conversation => {
@@ -246,14 +237,13 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
   const { messages: input, system, tools, ...parameters } = fields
   return {
     instructions: partsOf(system),
-    tools: (Array.isArray(tools) ? tools : first(tools) === null ? [] : [tools as Json]).map(toolOf),
+    tools: many(tools).map(toolOf),
     parameters: restOf(parameters),
-    input: (Array.isArray(input) ? input : first(input) === null ? [] : [input as Json]).map(messageOf),
+    input: many(input).map(messageOf),
     output: outputOf(output)
   }
 }
 
-/** Reads `provider2-messages` and `provider2-beta-messages`. */
 /** The conversation alone: a bundle that reads no facts need not hold what reads them. */
 export const reader: ConversationReader = {
   messages,
@@ -261,6 +251,7 @@ export const reader: ConversationReader = {
   element: (element) => [messageOf(element as Json)]
 }
 
+/** Reads `provider2-messages` and `provider2-beta-messages`. */
 export const Messages: Format = {
   facts,
   messages,

@@ -12,9 +12,9 @@ import type {
   ReadBilling
 } from "./Format.ts"
 import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
-import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
-import { generic, media, part } from "./Parts.ts"
+import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import * as StopReasons from "./StopReasons.ts"
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -104,34 +104,33 @@ export const billing: ReadBilling = (_, output) => {
   }
 }
 
-/** What is read of each kind of part. The signature is read of all of them. */
+/** What is read of each kind of part, besides the signature, which is read of all of them. */
 const known = {
-  any: both("thoughtSignature"),
-  text: both("thoughtSignature", "text"),
-  thought: both("thoughtSignature", "text", "thought"),
-  inlineData: both("thoughtSignature", "inlineData"),
-  fileData: both("thoughtSignature", "fileData"),
-  blob: both("data", "mimeType"),
-  file: both("fileUri", "mimeType"),
-  functionCall: both("thoughtSignature", "functionCall"),
+  signature: both("thoughtSignature"),
+  text: both("text"),
+  thought: both("text", "thought"),
+  inlineData: both("inlineData"),
+  fileData: both("fileData"),
+  functionCall: both("functionCall"),
   call: both("id", "name", "args"),
-  functionResponse: both("thoughtSignature", "functionResponse"),
+  functionResponse: both("functionResponse"),
   response: both("id", "name", "response"),
-  toolCall: both("thoughtSignature", "toolCall"),
+  toolCall: both("toolCall"),
   toolCallFields: both("id", "toolType", "args"),
-  toolResponse: both("thoughtSignature", "toolResponse"),
+  toolResponse: both("toolResponse"),
   toolResponseFields: both("id", "toolType", "response"),
-  content: both("role", "parts"),
-  candidate: both("content", "finishReason", "index"),
   output: both("candidates", "usageMetadata"),
   parameters: both("parameters", "parametersJsonSchema"),
   declarations: both("functionDeclarations"),
   inputs: both("contents", "tools", "systemInstruction")
 }
 
+/** Those fields that hold a text. */
+const textual = (value: unknown, ...keys: ReadonlyArray<string>) => new Set(texts(value, ...both(...keys)))
+
 /** The signature of a thought stands under one name, whatever the request called it. */
-const extrasOf = (item: Json, known: ReadonlySet<string>): JsonObject => ({
-  ...rest(item, known),
+const extrasOf = (item: Json, read: ReadonlySet<string>): JsonObject => ({
+  ...rest(rest(item, read), known.signature),
   ...(isEmpty(field(item, "thoughtSignature")) ? {} : { thoughtSignature: field(item, "thoughtSignature") as Json })
 })
 
@@ -149,13 +148,19 @@ const mediaOf = (item: Json): Part | null => {
   const data = text(get(inline, "data"))
   if (data !== null) {
     const mimeType = text(field(inline, "mimeType")) ?? undefined
-    return media({ data, mimeType }, { ...extrasOf(item, known.inlineData), ...rest(inline, known.blob) })
+    return media(
+      { data, mimeType },
+      beside(rest(inline, textual(inline, "data", "mimeType")), extrasOf(item, known.inlineData))
+    )
   }
   const file = field(item, "fileData")
   const url = text(field(file, "fileUri"))
   if (url === null) return null
   const mimeType = text(field(file, "mimeType")) ?? undefined
-  return media({ url, mimeType }, { ...extrasOf(item, known.fileData), ...rest(file, known.file) })
+  return media(
+    { url, mimeType },
+    beside(rest(file, textual(file, "fileUri", "mimeType")), extrasOf(item, known.fileData))
+  )
 }
 
 /** Nesting of responses up to which parts in parts are read. What is deeper is kept as it is. */
@@ -167,7 +172,7 @@ const responseOf = (item: Json, response: JsonObject, depth: number): Part => {
   return part(
     "tool_call_response",
     { ...idOf(response), name: get(response, "name"), response: get(response, "response") },
-    { ...extrasOf(item, known.functionResponse), ...rest(response, known.response), ...read }
+    beside({ ...rest(response, known.response), ...read }, extrasOf(item, known.functionResponse))
   )
 }
 
@@ -178,7 +183,7 @@ const toolPart = (item: Json, key: "toolCall" | "toolResponse", tool: JsonObject
   return part(
     isCall ? "tool_call" : "tool_call_response",
     { ...idOf(tool), name: field(tool, "toolType"), ...content, tool_type: key },
-    { ...extrasOf(item, known[key]), ...rest(tool, isCall ? known.toolCallFields : known.toolResponseFields) }
+    beside(rest(tool, isCall ? known.toolCallFields : known.toolResponseFields), extrasOf(item, known[key]))
   )
 }
 
@@ -199,7 +204,7 @@ const partOf = (item: Json, depth: number): Part | null => {
     return part(
       "tool_call",
       { ...idOf(call), name: get(call, "name"), arguments: get(call, "args") },
-      { ...extrasOf(item, known.functionCall), ...rest(call, known.call) }
+      beside(rest(call, known.call), extrasOf(item, known.functionCall))
     )
   }
   const response = field(item, "functionResponse")
@@ -211,16 +216,16 @@ const partOf = (item: Json, depth: number): Part | null => {
   const found = mediaOf(item)
   if (found !== null) return found
   // What is none of the conventions', such as `executableCode`, is named by the field that holds it.
-  const extras = extrasOf(item, known.any)
+  const extras = extrasOf(item, known.signature)
   const [type = "unknown"] = Object.keys(extras).filter((key) => isObject(extras[key]))
   return Object.keys(extras).length === 0
     ? null
-    : { type: text(extras["type"]) ?? type, ...rest(extras, new Set(["type"])) }
+    : part(text(extras["type"]) ?? type, {}, rest(extras, textual(extras, "type")))
 }
 
 const partsOf = (parts: unknown, depth = 0): ReadonlyArray<Part> =>
-  (Array.isArray(parts) ? (parts as ReadonlyArray<Json>) : [parts as Json])
-    .map((item) => partOf(item ?? null, depth))
+  many(parts)
+    .map((item) => partOf(item, depth))
     .filter((item) => item !== null)
 
 const roles: ReadonlyMap<string, string> = new Map([
@@ -232,7 +237,7 @@ const messageOf = (content: Json | undefined, role: string): Message => {
   // A part without a content around it, or a text, is what the user says.
   if (!isObject(content) || !("parts" in content || "role" in content)) return { role, parts: partsOf(content) }
   const said = text(get(content, "role")) ?? role
-  return { ...rest(content, known.content), role: roles.get(said) ?? said, parts: partsOf(get(content, "parts")) }
+  return messageFrom(content, roles.get(said) ?? said, partsOf(get(content, "parts")), "parts")
 }
 
 const element = (content: unknown): ReadonlyArray<Message> => [messageOf(content as Json, "user")]
@@ -241,27 +246,27 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
   // What an answer holds beside its candidates, such as the feedback on the prompt, stands with the first.
   const about = rest(output, known.output)
   const blocked = field(get(about, "promptFeedback") ?? get(about, "prompt_feedback"), "blockReason")
-  const candidates = list(get(output, "candidates"))
+  const candidates = many(get(output, "candidates"))
   if (candidates.length === 0 && text(blocked) !== null) {
     return [{ ...about, role: "assistant", parts: [], finish_reason: blocked as string }]
   }
   return candidates.map((candidate, index) => {
-    const { role, parts, ...others } = messageOf(get(candidate, "content") ?? { parts: [] }, "model")
-    const reason = text(field(candidate, "finishReason"))
-    return {
-      ...(index === 0 ? about : {}),
-      ...rest(candidate, known.candidate),
-      ...others,
-      role: roles.get(role) ?? role,
-      parts,
-      ...(reason === null ? {} : { finish_reason: reason })
-    }
+    const content = isObject(candidate) ? (get(candidate, "content") ?? { parts: [] }) : candidate
+    const message = messageOf(content, "model")
+    const place = typeof get(candidate, "index") === "number" ? ["index"] : []
+    const beyond = rest(candidate, new Set(["content", ...place, ...textual(candidate, "finishReason")]))
+    return messageWith(
+      { ...message, role: roles.get(message.role) ?? message.role },
+      text(field(candidate, "finishReason")),
+      beyond,
+      index === 0 ? about : {}
+    )
   })
 }
 
 /** One object declares many functions, and may switch on tools of Google's beside them. */
 const toolsOf = (tool: Json): ReadonlyArray<JsonObject> => {
-  const declared = list(field(tool, "functionDeclarations")).map((declaration) => {
+  const declared = many(field(tool, "functionDeclarations")).map((declaration) => {
     if (!isObject(declaration)) return { type: "unknown", content: declaration }
     const parameters = get(declaration, "parameters") ?? field(declaration, "parametersJsonSchema")
     const others = Object.entries(declaration).filter(([key]) => !known.parameters.has(key))
@@ -272,17 +277,23 @@ const toolsOf = (tool: Json): ReadonlyArray<JsonObject> => {
   return others.length === 0 ? declared : [...declared, Object.fromEntries(others)]
 }
 
-const messages = (inputs: unknown, output: unknown): Conversation => {
-  const contents = get(inputs, "contents")
-  const instruction = field(inputs, "systemInstruction")
-  return {
-    instructions: instruction === undefined ? [] : messageOf(instruction, "system").parts,
-    tools: list(get(inputs, "tools")).flatMap(toolsOf),
-    parameters: rest(inputs, known.inputs),
-    input: Array.isArray(contents) ? contents.flatMap(element) : isEmpty(contents) ? [] : element(contents),
-    output: outputOf(output)
-  }
+/** What stands beside the parts of instructions stands with the first. */
+const instructionsOf = (instruction: Json | undefined): ReadonlyArray<Part> => {
+  const { role, parts, ...others } = messageOf(instruction, "system")
+  // Google reads no role here; these two are what clients write.
+  const about = role === "system" || role === "user" ? others : { ...others, role }
+  if (isEmpty(about)) return parts
+  const [first = part("unknown", {}), ...more] = parts
+  return [beside(first, about as JsonObject), ...more]
 }
+
+const messages = (inputs: unknown, output: unknown): Conversation => ({
+  instructions: instructionsOf(field(inputs, "systemInstruction")),
+  tools: many(get(inputs, "tools")).flatMap(toolsOf),
+  parameters: rest(inputs, known.inputs),
+  input: many(get(inputs, "contents")).flatMap(element),
+  output: outputOf(output)
+})
 
 /** The conversation alone: a bundle that reads no facts need not hold what reads them. */
 export const reader: ConversationReader = { messages, conversationKeys: ["contents"], element }

@@ -1,13 +1,16 @@
 /** Blocks of content and definitions of tools as OpenAI's two formats have them. */
 import type { Json, JsonObject, Part } from "./Format.ts"
-import { get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { generic, media, part } from "./Parts.ts"
+import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { beside, generic, media, part } from "./Parts.ts"
 
 /** Marks for caches. They are no part of what was said. */
 const transport = ["cache_control", "prompt_cache_breakpoint"]
 
 /** The keys of a set that `rest` leaves out, with the marks for caches. */
 export const except = (...keys: ReadonlyArray<string>): ReadonlySet<string> => new Set([...transport, ...keys])
+
+/** Types of blocks that are text. */
+const textTypes = /^(?:(?:input|output|summary|reasoning)_)?text$/
 
 /** A block as it is, without the marks for caches. */
 const plain = (block: Json): Part => generic(isObject(block) ? rest(block, except()) : block)
@@ -18,7 +21,7 @@ export const resultOf = (content: Json | undefined): Json | undefined => {
   const blocks = list(content).map((block) => (isObject(block) ? rest(block, except()) : block))
   const [block] = blocks
   const isText = blocks.length === 1 && isObject(block) && Object.keys(block).length === 2
-  const said = isText && /^(?:input_|output_)?text$/.test(String(get(block, "type"))) ? text(get(block, "text")) : null
+  const said = isText && textTypes.test(String(get(block, "type"))) ? text(get(block, "text")) : null
   return said ?? blocks
 }
 
@@ -27,17 +30,25 @@ const mimeOfSound = (format: string | null): string | undefined => {
   return format === "mp3" ? "audio/mpeg" : `audio/${format}`
 }
 
+/** The texts of a list of blocks, or null where the list holds anything but text. Whether they say it all: a block may hold more. */
+export const textsOf = (blocks: Json | undefined, between: string) => {
+  const pieces = list(blocks).map((block) => get(block, "text"))
+  if (pieces.length === 0 || !pieces.every((piece) => typeof piece === "string")) return null
+  const isAll = list(blocks).every(
+    (block) => textTypes.test(String(get(block, "type") ?? "text")) && isEmpty(rest(block, except("type", "text")))
+  )
+  return { said: pieces.join(between), isAll }
+}
+
 /** Mistral's thinking is a list of pieces of text. */
-const thinkingOf = (thinking: Json | undefined): string | null => {
-  const pieces = list(thinking).map((piece) => get(piece, "text"))
-  return pieces.length > 0 && pieces.every((piece) => typeof piece === "string") ? pieces.join("") : text(thinking)
+const thinkingOf = (thinking: Json | undefined) => {
+  const said = text(thinking)
+  return said === null ? textsOf(thinking, "") : { said, isAll: true }
 }
 
 /** The extras of a block and of the object in it that holds its content. */
-const extrasOf = (block: Json, key: string, ...known: ReadonlyArray<string>): JsonObject => ({
-  ...rest(block, except("type", key)),
-  ...rest(get(block, key), except(...known))
-})
+const extrasOf = (block: Json, key: string, ...known: ReadonlyArray<string>): JsonObject =>
+  beside(rest(get(block, key), except(...known)), rest(block, except("type", key)))
 
 /** An address stands in an object with `url`, or is the value itself. */
 const mediaAt = (block: Json, key: string, modality: string): Part => {
@@ -61,7 +72,7 @@ const partOfBlock = (block: Json): Part | null => {
     case "input_text":
     case "output_text": {
       const extras = rest(block, except("type", "text"))
-      const isSaid = text(get(block, "text")) !== null || Object.keys(extras).length > 0
+      const isSaid = !isEmpty(get(block, "text")) || !isEmpty(extras)
       return isSaid ? part("text", { content: get(block, "text") }, extras) : null
     }
     case "image_url":
@@ -82,7 +93,10 @@ const partOfBlock = (block: Json): Part | null => {
       const data = text(get(block, "input_audio", "data"))
       if (data === null) return plain(block)
       const mimeType = mimeOfSound(text(get(block, "input_audio", "format")))
-      return media({ data, mimeType, modality: "audio" }, extrasOf(block, "input_audio", "data", "format"))
+      return media(
+        { data, mimeType, modality: "audio" },
+        extrasOf(block, "input_audio", "data", ...texts(get(block, "input_audio"), "format"))
+      )
     }
     case "input_file":
       return fileOf(block, block, rest(block, except("type")))
@@ -91,8 +105,9 @@ const partOfBlock = (block: Json): Part | null => {
     case "refusal":
       return part("refusal", { refusal: get(block, "refusal") }, rest(block, except("type", "refusal")))
     case "thinking": {
-      const content = thinkingOf(get(block, "thinking"))
-      return content === null ? plain(block) : part("reasoning", { content }, rest(block, except("type", "thinking")))
+      const read = thinkingOf(get(block, "thinking"))
+      if (read === null) return plain(block)
+      return part("reasoning", { content: read.said }, rest(block, except("type", ...(read.isAll ? ["thinking"] : []))))
     }
     default:
       return isEmpty(block) ? null : plain(block)
@@ -100,10 +115,10 @@ const partOfBlock = (block: Json): Part | null => {
 }
 
 /** The parts of content, which is text or a list of blocks. */
-export const partsOfContent = (content: Json | undefined): ReadonlyArray<Part> => {
-  const blocks = Array.isArray(content) ? (content as ReadonlyArray<Json>) : [content ?? null]
-  return blocks.map(partOfBlock).filter((item) => item !== null)
-}
+export const partsOfContent = (content: Json | undefined): ReadonlyArray<Part> =>
+  many(content)
+    .map(partOfBlock)
+    .filter((item) => item !== null)
 
 /** A definition of a tool with its name, description and parameters at the top. */
 export const toolOf = (tool: Json): JsonObject => {
@@ -111,5 +126,5 @@ export const toolOf = (tool: Json): JsonObject => {
   const described = get(tool, "function")
   const outer = Object.entries(tool).filter(([key]) => !transport.includes(key))
   if (!isObject(described)) return Object.fromEntries(outer)
-  return Object.fromEntries([...outer.filter(([key]) => key !== "function"), ...Object.entries(described)])
+  return beside(described, Object.fromEntries(outer.filter(([key]) => key !== "function")))
 }

@@ -1,7 +1,76 @@
 /** Builds parts of messages as the OpenTelemetry semantic conventions for generative AI name them. */
-import type { Json, JsonObject, Part } from "./Format.ts"
+import type { Json, JsonObject, Message, Part } from "./Format.ts"
 import { parseFaithfully } from "./json/ExactJson.ts"
-import { isEmpty, isObject } from "./json/Read.ts"
+import { get, isEmpty, isObject, rest, text, texts } from "./json/Read.ts"
+
+/** What stands beside some fields. Whatever has the name of one of them gets a name that is free, so that it is not lost. */
+const renamed = (extras: JsonObject, isTaken: (key: string) => boolean): JsonObject =>
+  // Made of entries and not assigned, because a key may be `__proto__`.
+  Object.fromEntries(
+    Object.entries(extras).map(([key, value]) => {
+      let name = key
+      while (isTaken(name) || (name !== key && Object.hasOwn(extras, name))) name = `provider_${name}`
+      return [name, value]
+    })
+  )
+
+/** Fields, and what stands beside them. */
+export const beside = <A extends JsonObject>(fields: A, extras: JsonObject): A => ({
+  ...fields,
+  ...renamed(extras, (key) => Object.hasOwn(fields, key))
+})
+
+const ofMessage: ReadonlySet<string> = new Set(["role", "name", "parts", "finish_reason"])
+
+interface Said {
+  readonly role: string
+  readonly parts: ReadonlyArray<Part>
+  readonly name?: string | null | undefined
+  readonly [key: string]: Json | undefined
+}
+
+/** A message with its reason to stop, and with what else stands beside it. */
+export const messageWith = (
+  { role, parts, name, ...about }: Said,
+  reason: string | null,
+  ...extras: ReadonlyArray<JsonObject>
+): Message => ({
+  role,
+  ...(name ? { name } : {}),
+  parts,
+  ...(reason === null ? {} : { finish_reason: reason }),
+  ...renamed(extras.reduce(beside, about as JsonObject), (key) => ofMessage.has(key))
+})
+
+/**
+ * The messages of an answer of which each item is one. The last has the reason to stop, and the first what stands `about` the items,
+ * also where the answer failed without an item.
+ */
+export const messagesOfItems = (
+  items: ReadonlyArray<Message>,
+  output: unknown,
+  reason: string | null,
+  about: JsonObject
+): ReadonlyArray<Message> => {
+  const isFailed = text(get(output, "status")) !== null && !isEmpty(get(output, "error"))
+  const all = items.length === 0 && isFailed ? [{ role: "assistant", parts: [] }] : items
+  return all.map((message, index) =>
+    messageWith(message, index < all.length - 1 ? null : reason, index === 0 ? about : {})
+  )
+}
+
+/** A message that was sent, with all that it holds but for what is `read` of it. */
+export const messageFrom = (
+  item: JsonObject,
+  role: string,
+  parts: ReadonlyArray<Part>,
+  ...read: ReadonlyArray<string>
+) =>
+  messageWith(
+    { role, parts, name: text(item["name"]) },
+    null,
+    rest(item, new Set([...read, ...texts(item, "role", "name")]))
+  )
 
 /** A part with its fields in order; those that say nothing are left out. */
 export const part = (
@@ -11,8 +80,7 @@ export const part = (
 ): Part => ({
   type,
   ...Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value))),
-  // Defined and not assigned, because a key may be `__proto__`. The part's own fields win.
-  ...Object.fromEntries(Object.entries(extras).filter(([key]) => key !== "type" && isEmpty(fields[key])))
+  ...renamed(extras, (key) => key === "type" || (Object.hasOwn(fields, key) && !isEmpty(fields[key])))
 })
 
 /** The arguments of a tool call: parsed where they are JSON text, the text itself where they are not. */
@@ -25,7 +93,8 @@ export const argumentsOf = (value: Json | undefined): Json | undefined => {
 /** A part that is none of the conventions': the provider's own object, whole. */
 export const generic = (value: Json): Part => {
   if (!isObject(value)) return { type: "unknown", content: value }
-  return typeof value["type"] === "string" ? (value as Part) : { ...value, type: "unknown" }
+  const { type, ...others } = value
+  return typeof type === "string" ? (value as Part) : part("unknown", { provider_type: type }, others)
 }
 
 const modalityOf = (mimeType: string | undefined): string | undefined => {

@@ -12,10 +12,10 @@ import type {
   ReadBilling,
   StopReason
 } from "./Format.ts"
-import { count, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
-import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
+import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { except, partsOfContent, resultOf, textsOf, toolOf } from "./OpenAiBlocks.ts"
 import { tokensOf } from "./OpenAiUsage.ts"
-import { argumentsOf, generic, part } from "./Parts.ts"
+import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 import { accumulator } from "./ResponsesStream.ts"
 
@@ -109,20 +109,16 @@ export const billing: ReadBilling = (_, output) => {
   }
 }
 
-/** The texts of a list of blocks, or null where the list holds anything but text. */
-const textsOf = (blocks: Json | undefined): string | null => {
-  const texts = list(blocks).map((block) => get(block, "text"))
-  return texts.length > 0 && texts.every((item) => typeof item === "string") ? texts.join("\n\n") : null
-}
-
 const reasoningOf = (item: Json): Part => {
-  const content = textsOf(get(item, "content"))
-  const summary = textsOf(get(item, "summary"))
+  const [content, summary] = ["content", "summary"].map((key) => textsOf(get(item, key), "\n\n"))
   // What cannot be told as one text is kept as it is.
-  const read = [...(content === null ? [] : ["content"]), ...(summary === null ? [] : ["summary"])]
-  const extras = rest(item, except("type", "id", ...read))
-  const both = content !== null && summary !== null ? { summary } : {}
-  return part("reasoning", { content: content ?? summary ?? undefined, item_id: get(item, "id"), ...both }, extras)
+  const read = [...(content?.isAll ? ["content"] : []), ...(summary?.isAll ? ["summary"] : [])]
+  const both = content && summary ? { summary: summary.said } : {}
+  return part(
+    "reasoning",
+    { content: (content ?? summary)?.said, item_id: get(item, "id"), ...both },
+    rest(item, except("type", "id", ...read))
+  )
 }
 
 const callOf = (item: Json): Part => {
@@ -136,7 +132,7 @@ const callOf = (item: Json): Part => {
       tool_type: isCustom ? "custom" : undefined,
       item_id: get(item, "id")
     },
-    rest(item, except("type", "id", "call_id", "name", "arguments", ...(isCustom ? ["input"] : [])))
+    rest(item, except("type", "id", "call_id", "name", isCustom ? "input" : "arguments"))
   )
 }
 
@@ -152,17 +148,21 @@ const responseOf = (item: Json): Part =>
     rest(item, except("type", "id", "call_id", "output"))
   )
 
+/** What stands beside the content of a message item. */
+const aboutOf = (item: Json, ...read: ReadonlyArray<string>): JsonObject => {
+  const names = texts(item, "role").length > 0 ? texts(item, "name") : []
+  return rest(item, except("content", ...read, ...texts(item, "type", "role"), ...names))
+}
+
 /** The parts of a message item. What stands beside its content stands with the first of them; without a type it may be no message. */
 const saidOf = (item: Json): ReadonlyArray<Part> => {
   const id = get(item, "id")
-  const about = rest(item, except("type", "id", "role", "name", "content"))
+  const about = aboutOf(item, "id")
   const said = partsOfContent(get(item, "content"))
   if (isEmpty(said) && !typeOf(item) && !isEmpty(about)) return [generic(about)]
-  return said.map((part, index) => ({
-    ...part,
-    ...(isEmpty(id) ? {} : { item_id: id as Json }),
-    ...(index === 0 ? about : {})
-  }))
+  return said.map((part, index) =>
+    beside(beside(part, isEmpty(id) ? {} : { item_id: id as Json }), index === 0 ? about : {})
+  )
 }
 
 const partsOf = (item: Json): ReadonlyArray<Part> => {
@@ -195,21 +195,22 @@ const roleOf = (item: Json): string => {
 const messageOf = (item: Json): Message => {
   const role = text(get(item, "role"))
   const name = role === null ? null : text(get(item, "name"))
-  return { role: role ?? roleOf(item), parts: partsOf(item), ...(name === null ? {} : { name }) }
+  const parts = partsOf(item)
+  // Without content, what stands beside it stands with the message.
+  return messageWith({ role: role ?? roleOf(item), parts, name }, null, parts.length > 0 ? {} : aboutOf(item))
 }
 
 const inputOf = (input: Json | undefined): ReadonlyArray<Message> =>
-  typeof input === "string" ? [{ role: "user", parts: partsOfContent(input) }] : list(input).map(messageOf)
+  typeof input === "string" ? [{ role: "user", parts: partsOfContent(input) }] : many(input).map(messageOf)
 
-/** Each item of the output is a message, as it is when it is sent back. The last has the reason to stop. */
-const outputOf = (output: unknown): ReadonlyArray<Message> => {
-  const items = list(get(output, "output"))
-  const word = wordOf(output)
-  return items.map((item, index) => {
-    const message = messageOf(item)
-    return word === null || index < items.length - 1 ? message : { ...message, finish_reason: word }
-  })
-}
+/** Each item of the output is a message, as it is when it is sent back. All else but the error repeats the request, or is a fact. */
+const outputOf = (output: unknown): ReadonlyArray<Message> =>
+  messagesOfItems(
+    many(get(output, "output")).map(messageOf),
+    output,
+    wordOf(output),
+    rest({ error: get(output, "error") ?? null })
+  )
 
 const knownOfInputs: ReadonlySet<string> = new Set(["input", "tools", "instructions"])
 
@@ -218,7 +219,7 @@ const instructionsOf = (instructions: Json | undefined): ReadonlyArray<Part> =>
 
 const messages = (inputs: unknown, output: unknown): Conversation => ({
   instructions: instructionsOf(get(inputs, "instructions")),
-  tools: list(get(inputs, "tools")).map((tool): JsonObject => toolOf(tool)),
+  tools: many(get(inputs, "tools")).map((tool): JsonObject => toolOf(tool)),
   parameters: rest(inputs, knownOfInputs),
   input: inputOf(get(inputs, "input")),
   output: outputOf(output)

@@ -179,6 +179,24 @@ describe("a stream of the AI SDK", () => {
     expect(accumulate({ type: "source", id: "s", deep }).output).toEqual({ content: [{ type: "source", id: "s" }] })
   })
 
+  it("can have parts that throw when they are read, of which the rest is left", () => {
+    const refuse = () => {
+      throw new Error("no")
+    }
+    const field = Object.defineProperty({ type: "text-delta", id: "0", delta: "Hello" }, "broken", {
+      get: refuse,
+      enumerable: true
+    })
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const keys = new Proxy({ type: "text-delta", id: "0", delta: "lost" }, { ownKeys: refuse })
+    expect(accumulate(keys, revoked, field, { type: "text-delta", id: "0", delta: { toJSON: refuse } })).toEqual({
+      output: { content: [{ type: "text", text: "Hello" }] },
+      text: null,
+      ended: "cut"
+    })
+  })
+
   it("can have 200,000 deltas, and takes as much work for each", () => {
     let read = 0
     // Parts are read once each: their texts are not read again when others follow.

@@ -292,7 +292,9 @@ describe("Sessions as conversations", () => {
       chat([system("s")], "a"),
       chat([system("s"), assistant("a"), user("b")], "c")
     )
-    expect(said).toHaveLength(4)
+    // What is no message is kept as one that is not known.
+    expect(said).toHaveLength(2 + 4)
+    expect(said.filter((line) => line.endsWith("unknown: 5"))).toHaveLength(2)
     expect(calls.map(([parent]) => parent)).toEqual([null, null, null, null, 4])
   })
 

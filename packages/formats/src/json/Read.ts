@@ -18,6 +18,14 @@ export const get = (value: unknown, ...path: ReadonlyArray<string | number>): Js
 /** The elements of an array, and none of anything else. */
 export const list = (value: unknown): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
 
+/** The elements of an array, and what stands in place of one. */
+export const many = (value: unknown): ReadonlyArray<Json> =>
+  Array.isArray(value) ? value : isEmpty(value) ? [] : [value as Json]
+
+/** Those of some keys under which a value has a text. What else stands there is not read, and so it is kept. */
+export const texts = (value: unknown, ...keys: ReadonlyArray<string>): ReadonlyArray<string> =>
+  keys.filter((key) => text(get(value, key)) !== null)
+
 /** A text that is not empty. */
 export const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
@@ -43,7 +51,7 @@ export const isEmpty = (value: unknown): boolean => {
 }
 
 /** The fields of an object without those of the named keys, and without those that say nothing. */
-export const rest = (value: unknown, without: ReadonlySet<string>): JsonObject =>
+export const rest = (value: unknown, without: ReadonlySet<string> = new Set()): JsonObject =>
   isObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([key, item]) => !without.has(key) && !isEmpty(item)))
     : {}
