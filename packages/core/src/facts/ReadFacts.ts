@@ -76,17 +76,18 @@ export interface FactsRead {
   readonly usage: Usage
 }
 
-/** Streams that begin with a count of their own, and say what the output was when they have stopped. */
-const isCut = (api: Api, { stop_reason }: Facts): boolean => api.startsWith("provider2-") && stop_reason === null
+/** Whether a stream of Anthropic's was cut: it begins with a count of its output, and says what that was when it has stopped. */
+const isCut = (api: Api, output: unknown): boolean =>
+  api.startsWith("provider2-") && (output as { stop_reason?: unknown } | null)?.stop_reason === null
 
 /** Each field by itself: to spread the two objects takes longer than to read them. */
-const usageOf = (api: Api, facts: Facts, billing: Billing): Usage => ({
+const usageOf = (facts: Facts, billing: Billing, isCut: boolean): Usage => ({
   provider: facts.provider,
   model: facts.model,
   response_model: facts.response_model,
   // What no column takes is no count that a price can be of.
   input_tokens: tokens(facts.input_tokens),
-  output_tokens: isCut(api, facts) ? null : tokens(facts.output_tokens),
+  output_tokens: isCut ? null : tokens(facts.output_tokens),
   cache_read_tokens: facts.cache_read_tokens,
   cache_write_tokens: facts.cache_write_tokens,
   reasoning_tokens: facts.reasoning_tokens,
@@ -128,7 +129,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
-    usage: usageOf(api, facts, billings[api](inputs, output))
+    usage: usageOf(facts, billings[api](inputs, output), isCut(api, output))
   }
 }
 

@@ -2,7 +2,7 @@
 import { inModule, Storage } from "@tachograph/core"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
 import { Effect, Layer } from "effect"
-import { existsSync } from "node:fs"
+import { appendFileSync, existsSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 
 /** How long the agent `stop` stops the thread (ms). */
@@ -21,6 +21,9 @@ const stop = (ms?: number) => void Atomics.wait(new Int32Array(new SharedArrayBu
 /** Where the agent `hold` stops the thread until this file exists. */
 export const releaseOf = (filename: string) => `${filename}.release`
 
+/** Where each request for the agent `note` leaves a point. */
+export const notesOf = (filename: string) => `${filename}.notes`
+
 const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   exit: () => process.exit(3),
   exhaust: () => hold(Infinity),
@@ -30,6 +33,7 @@ const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   hold: () => {
     while (!existsSync(releaseOf(filename))) stop(20)
   },
+  note: () => appendFileSync(notesOf(filename), "."),
   // After the answer, and for ever.
   freeze: () => void setTimeout(stop, 50)
 })

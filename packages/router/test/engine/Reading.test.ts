@@ -1,7 +1,7 @@
 /** The thread for long reads: what it answers, and that recording does not wait for it. */
 import { HttpClient } from "@tachograph/testkit"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,7 +30,11 @@ const open = async (reading: string) => {
   const client = HttpClient.make(tachograph.fetch, key)
   const list = (agent: string) => client.get(`/api/v1/events?agent=${agent}`)
   const read = (id: string) => client.get(`/api/v1/events/${id}`)
-  return { file, record, client, list, read }
+  const signalled = (agent: string, signal: AbortSignal) =>
+    tachograph.fetch(
+      new Request(`http://host/api/v1/events?agent=${agent}`, { signal, headers: { authorization: `Bearer ${key}` } })
+    )
+  return { file, record, client, list, read, signalled }
 }
 
 it("leaves recording and small reads alone while the reading thread stands still", async () => {
@@ -50,6 +54,22 @@ it("leaves recording and small reads alone while the reading thread stands still
   expect(answers).toBe(0)
   writeFileSync(FragileStorage.releaseOf(file), "")
   expect(await held).toEqual([200, 200])
+})
+
+it("leaves out reads whose clients have gone before their turn", async () => {
+  const { file, list, signalled } = await open("openReading")
+  expect((await list("default")).status).toBe(200)
+  const held = list("hold")
+  const gone = new AbortController()
+  const given = Array.from({ length: 10 }, () => signalled("note", gone.signal).catch(() => undefined))
+  await setTimeout(50)
+  gone.abort()
+  await Promise.all(given)
+  const last = list("note")
+  await setTimeout(50)
+  writeFileSync(FragileStorage.releaseOf(file), "")
+  expect([(await held).status, (await last).status]).toEqual([200, 200])
+  expect(readFileSync(FragileStorage.notesOf(file), "utf8")).toBe(".")
 })
 
 it("reads a small event on the reading thread where it runs and the other one is busy", async () => {

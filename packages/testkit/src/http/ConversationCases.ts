@@ -192,7 +192,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { messages } = await get(session, "messages")
       const own = { event_id: id, at: expect.stringMatching(iso8601), from: "input", role: "user" }
       expect(messages).toEqual(
-        ["a", "b"].map((content, index) => ({ number: index + 1, ...own, parts: [{ type: "text", content }] }))
+        ["a", "b"].map((content, index) => ({
+          number: index + 1,
+          ...own,
+          parts: [{ type: "text", content }],
+          // Of the normal form, which has `parts` of its own. The other fields are of the endpoint alone.
+          ...(index === 0 && { provider_parts: 1 })
+        }))
       )
       const [exact] = (await get(session, "messages", { verbatim: "true" })).messages
       expect(JSON.parse(exact.verbatim)).toEqual({ ...user("a"), ...taken })

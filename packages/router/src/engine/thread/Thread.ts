@@ -49,6 +49,8 @@ const openStorage = async ({ args, name, url }: StorageModule): Promise<Layer.La
   return module[name]!(...args) as Layer.Layer<Storage, unknown>
 }
 
+type ToHandle = Extract<ToThread, { readonly type: "exchange" }>
+
 /** As JSON has it; of an error, which is `{}` there, what it says. */
 const textOf = (part: unknown): string =>
   part instanceof Error ? Cause.pretty(Cause.fail(part)) : (JSON.stringify(part) ?? "")
@@ -206,28 +208,41 @@ const run = async (port: MessagePort, start: Start) => {
     port.close()
   }
 
+  const begin = ({ exchange, id, isStreamed, span }: ToHandle) => {
+    const stream = isStreamed ? streams.receive(id) : undefined
+    const arrivedAtMs = exchange.arrivedAtMs - performance.timeOrigin
+    const answered = engine.handle({ ...exchange, stream, arrivedAtMs })
+    const handled = span === undefined ? answered : Effect.withParentSpan(answered, Tracer.externalSpan(span))
+    const fiber = fork(
+      Effect.annotateLogs(Effect.provideService(handled, ReserveAnswer, reserve(id)), "request_id", exchange.requestId)
+    )
+    began(id, fiber)
+    // It never fails: it was interrupted, by the host or by the end of the thread.
+    fiber.addObserver((exit) => (Exit.isSuccess(exit) ? answer(id, exit.value) : outbox.send({ type: "lost", id })))
+  }
+
+  /** Reads whose turn has not come. */
+  const waiting = new InFlight<ToHandle>()
+
+  /** A read may take long without a pause. Each begins in a turn of its own, between which the thread hears of those that were given up. */
+  const beginNext = () => {
+    const [next] = waiting.entries()
+    if (next === undefined) return
+    const [id, item] = next
+    waiting.delete(id)
+    begin(item)
+    if (waiting.size > 0) setImmediate(beginNext)
+  }
+
   const receive = (item: ToThread) => {
     switch (item.type) {
-      case "exchange": {
-        const { exchange, id, isStreamed, span } = item
-        const stream = isStreamed ? streams.receive(id) : undefined
-        const arrivedAtMs = exchange.arrivedAtMs - performance.timeOrigin
-        const answered = engine.handle({ ...exchange, stream, arrivedAtMs })
-        const handled = span === undefined ? answered : Effect.withParentSpan(answered, Tracer.externalSpan(span))
-        const fiber = fork(
-          Effect.annotateLogs(
-            Effect.provideService(handled, ReserveAnswer, reserve(id)),
-            "request_id",
-            exchange.requestId
-          )
-        )
-        began(id, fiber)
-        // It never fails: it was interrupted, by the host or by the end of the thread.
-        return fiber.addObserver((exit) =>
-          Exit.isSuccess(exit) ? answer(id, exit.value) : outbox.send({ type: "lost", id })
-        )
-      }
+      case "exchange":
+        // What a client sends on is taken as it comes.
+        if (!start.isReading || item.isStreamed) return begin(item)
+        waiting.set(item.id, item)
+        return waiting.size === 1 ? void setImmediate(beginNext) : undefined
       case "cancel":
+        if (waiting.delete(item.id)) return outbox.send({ type: "lost", id: item.id })
         return void fibers.get(item.id)?.interruptUnsafe()
       case "reserved":
         return settle(item.id, item.isReserved)
