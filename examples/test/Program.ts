@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer, type AddressInfo } from "node:net"
+import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -12,13 +12,19 @@ const methodFor = (path: string, body: string | undefined) => {
   return path.endsWith("/fingerprints") ? "PUT" : "POST"
 }
 
+/** Below the ports that systems give to whoever asks for any: other servers of the tests do not take it meanwhile. */
+const ports = { from: 10_000, count: 6_000 }
+
 /** Finds a free port, because the programs take their port from the environment. */
-const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const { port } = probe.address() as AddressInfo
+const freePort = async (): Promise<number> => {
+  const port = ports.from + Math.floor(Math.random() * ports.count)
+  const probe = createServer().listen(port, "127.0.0.1")
+  const isFree = await once(probe, "listening").then(
+    () => true,
+    () => false
+  )
   await new Promise((done) => probe.close(done))
-  return port
+  return isFree ? port : freePort()
 }
 
 export type Program = Awaited<ReturnType<typeof run>>
@@ -46,6 +52,7 @@ export const run = async (
     rmSync(cwd, { recursive: true })
   })
   await vi.waitFor(() => fetch(url, { headers: { connection: "close" } }), { timeout: 20_000 })
+  if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}: ${output}`)
 
   return {
     cwd,
