@@ -51,6 +51,7 @@ import * as DamageLog from "./read/DamageLog.ts"
 import * as EventPages from "./read/EventPages.ts"
 import type { EventFilterQuery, EventListQuery, Period } from "./read/EventPages.ts"
 import * as EventReader from "./read/EventReader.ts"
+import { UnpackedCache } from "./read/UnpackedCache.ts"
 import { CollectGarbage, LargeReads } from "./read/LargeReads.ts"
 import * as SharedTextReader from "./read/SharedTextReader.ts"
 import type { GivenId, WrittenEvent } from "./record/CommitBatch.ts"
@@ -262,6 +263,7 @@ const make = Effect.gen(function* () {
   const logDamage = DamageLog.make()
   const sessionTitles = new SessionTitles(storage, logDamage)
   const largeReads = new LargeReads(yield* CollectGarbage)
+  const unpacked = new UnpackedCache()
 
   /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */
   const admitted = Effect.fnUntraced(function* <A, E>(bytes: number, append: Effect.Effect<A, E>) {
@@ -337,7 +339,7 @@ const make = Effect.gen(function* () {
       staleSessions.announce(project, session)
       return logDamage(id, damage)
     }
-    return yield* EventReader.read(storage, project, id, { admit, onDamage })
+    return yield* EventReader.read(storage, project, id, { admit, cache: unpacked, onDamage })
   })
 
   const getSharedText = Effect.fn("Recorder.getSharedText")(function* (
@@ -358,7 +360,10 @@ const make = Effect.gen(function* () {
   })
 
   const sessionReader = new SessionReader(storage, logDamage)
-  yield* staleSessions.listen(() => sessionReader.forget())
+  yield* staleSessions.listen(() => {
+    sessionReader.forget()
+    unpacked.clear()
+  })
 
   const listMessages = Effect.fn("Recorder.listMessages")(function* (session: SessionId, query: MessageQuery) {
     return yield* sessionReader.listMessages(yield* CurrentProject, session, query)

@@ -82,14 +82,17 @@ export const EventSummaryOnWire = EventSummary.pipe(
   Schema.encodeKeys({ ...snakeKeys(EventSummary.fields), id: "event_id" })
 )
 
+/** The names of an event's fields but its payload. */
+export const envelopeKeys = {
+  ...snakeKeys(EventReceipt.fields),
+  ...snakeKeys(callFields),
+  ...snakeKeys(CallFacts.fields),
+  id: "event_id"
+} as const
+
 /** An event's fields but its payload. */
 export const EventEnvelope = Schema.Struct({ ...EventReceipt.fields, ...callFields, ...CallFacts.fields }).pipe(
-  Schema.encodeKeys({
-    ...snakeKeys(EventReceipt.fields),
-    ...snakeKeys(callFields),
-    ...snakeKeys(CallFacts.fields),
-    id: "event_id"
-  })
+  Schema.encodeKeys(envelopeKeys)
 )
 
 const { api, event_id, received_at, ...call } = EventEnvelope.from.fields

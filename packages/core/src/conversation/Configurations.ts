@@ -22,8 +22,9 @@ import { Tally } from "../rollup/Tally.ts"
 import type { Storage } from "../Storage.ts"
 import type { EventPack } from "../storage/Stored.ts"
 import * as CallText from "./CallText.ts"
+import * as OpenChain from "../read/OpenChain.ts"
 import { orDamage } from "../read/OrDamage.ts"
-import { openChain, PieceTexts, type TextCaches } from "./PieceTexts.ts"
+import { PieceTexts, type TextCaches } from "./PieceTexts.ts"
 import { maxPack, versionOf } from "./SessionOutline.ts"
 
 export interface ConfigurationQuery {
@@ -192,7 +193,7 @@ const settingsInSession = Effect.fnUntraced(function* (
     const chains = Pack.chainsOf(packs)
     // The last chain may go on in the next page, which begins with it again.
     const whole = !isLast && chains.length > 1 ? chains.slice(0, -1) : chains
-    for (const chain of whole) pieces.add(openChain(chain))
+    for (const chain of whole) pieces.add(OpenChain.openOrDamage(chain))
     if (isLast) break
     above = (whole.at(-1)?.at(-1) ?? packs.at(-1)!).number
     yield* Effect.yieldNow

@@ -13,6 +13,7 @@ import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import * as EventReader from "../read/EventReader.ts"
 import { LruCache } from "../read/LruCache.ts"
+import * as OpenChain from "../read/OpenChain.ts"
 import type { Storage } from "../Storage.ts"
 import type { Reference } from "./Skeleton.ts"
 import * as Skeleton from "./Skeleton.ts"
@@ -27,12 +28,9 @@ const cachedParsedLength = 6 * 1024 * 1024
 /** A larger chain is not kept beyond the caches, in bytes. */
 const maxKeptBytes = 1024 * 1024
 
-/** Memory of one located template, in bytes. */
-const spanBytes = 64
-
 export interface TextCaches {
   /** By the session, and the number of their first pack. */
-  readonly chains: LruCache<string, EventReader.OpenChain>
+  readonly chains: LruCache<string, OpenChain.OpenChain>
   /** By the project, and `Join.keyOf` of their names. */
   readonly shared: LruCache<string, Buffer>
   /** What texts were parsed to: by the session, and what they are. */
@@ -59,22 +57,6 @@ interface Extent {
   readonly parts: number
 }
 
-const costOf = ({ contents, packs }: EventReader.OpenChain): number => {
-  let bytes = 0
-  for (const { content } of packs) bytes += content.length
-  for (const { history, parts } of contents) bytes += spanBytes * (2 + history.length + parts.length)
-  return bytes
-}
-
-/** Contents that cannot be read are damage like any other. */
-export const openChain = (chain: Pack.StoredChain): EventReader.OpenChain => {
-  try {
-    return EventReader.openChain(chain)
-  } catch (error) {
-    return { packs: [], contents: [], damage: Damage.of(error) }
-  }
-}
-
 export class PieceTexts {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
@@ -85,7 +67,7 @@ export class PieceTexts {
   /** In ascending order. */
   readonly #extents: Array<Extent> = []
   #lastExtent: Extent | undefined
-  #last: EventReader.OpenChain | undefined
+  #last: OpenChain.OpenChain | undefined
 
   constructor(
     storage: Storage["Service"],
@@ -109,20 +91,20 @@ export class PieceTexts {
   }
 
   /** The next chain, or the last one again, which was extended. */
-  add(open: EventReader.OpenChain): void {
+  add(open: OpenChain.OpenChain): void {
     const [first] = open.contents
     const [from, to] = [open.packs[0]?.number, open.packs.at(-1)?.number]
     if (first === undefined || from === undefined || to === undefined) return
     const last = this.#extents.at(-1)
     if (last?.from === from) last.to = to
     else this.#extents.push({ from, to, history: first.before.history, parts: first.before.parts })
-    this.#caches.chains.set(this.#name + from, open, costOf(open))
+    this.#caches.chains.set(this.#name + from, open, OpenChain.bytesOf(open))
     this.#keepLast(this.#extents.at(-1)!, open)
   }
 
   /** Forgets the chain that was used last, if it is large. */
   release(): void {
-    if (this.#last === undefined || costOf(this.#last) <= maxKeptBytes) return
+    if (this.#last === undefined || OpenChain.bytesOf(this.#last) <= maxKeptBytes) return
     this.#last = undefined
     this.#lastExtent = undefined
   }
@@ -257,7 +239,7 @@ export class PieceTexts {
     return spanOf(this.#last!, number)
   }
 
-  #keepLast(extent: Extent, open: EventReader.OpenChain): void {
+  #keepLast(extent: Extent, open: OpenChain.OpenChain): void {
     this.#lastExtent = extent
     this.#last = open
   }
@@ -279,12 +261,12 @@ export class PieceTexts {
   readonly #open = Effect.fnUntraced(function* (
     this: PieceTexts,
     extent: Extent
-  ): Effect.fn.Return<EventReader.OpenChain, StorageUnavailable> {
+  ): Effect.fn.Return<OpenChain.OpenChain, StorageUnavailable> {
     const packs = yield* this.#storage.readPacks(this.#project, this.#session, [extent])
     const [chain] = Pack.chainsOf(packs)
     if (chain === undefined) throw new Damage(`Pack ${extent.from} is missing`)
-    const open = openChain(chain)
-    this.#caches.chains.set(this.#name + extent.from, open, costOf(open))
+    const open = OpenChain.openOrDamage(chain)
+    this.#caches.chains.set(this.#name + extent.from, open, OpenChain.bytesOf(open))
     return open
   })
 
@@ -325,10 +307,7 @@ const lastBelow = <Row>(rows: ReadonlyArray<Row>, isBelow: (row: Row) => boolean
   return low - 1
 }
 
-const spanOf = (
-  { contents }: EventReader.OpenChain,
-  number: Join.PieceNumber
-): PackContent.TemplateSpan | undefined => {
+const spanOf = ({ contents }: OpenChain.OpenChain, number: Join.PieceNumber): PackContent.TemplateSpan | undefined => {
   const content = contents[lastBelow(contents, ({ before }) => isBefore(before, number))]
   if (content === undefined) return undefined
   return number > 0

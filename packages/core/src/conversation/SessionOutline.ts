@@ -21,9 +21,10 @@ import type { EventPack } from "../storage/Stored.ts"
 import type { NewCall } from "./Call.ts"
 import * as CallText from "./CallText.ts"
 import { Identities, type IdentityNumber } from "./Identities.ts"
+import * as OpenChain from "../read/OpenChain.ts"
 import { orDamage } from "../read/OrDamage.ts"
 import { Outline } from "./Outline.ts"
-import { openChain, PieceTexts, type TextCaches } from "./PieceTexts.ts"
+import { PieceTexts, type TextCaches } from "./PieceTexts.ts"
 
 /** Stored bytes of packs, and events, that are read in one page. */
 const pageBytes = 2 * 1024 * 1024
@@ -139,7 +140,7 @@ export class SessionOutline {
     let sliceStartedMs = performance.now()
     for (const chain of whole) {
       const to = chain.at(-1)!.number
-      const opened = openChain(chain)
+      const opened = OpenChain.openOrDamage(chain)
       this.pieces.add(opened)
       const contents = new Map(opened.packs.map(({ number }, index) => [number, opened.contents[index]!]))
       yield* this.#loadEvents(

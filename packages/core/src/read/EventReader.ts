@@ -13,13 +13,15 @@ import * as Checksum from "./Checksum.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as Pack from "../payload/format/Pack.ts"
-import * as PackContent from "../payload/format/PackContent.ts"
+import type * as PackContent from "../payload/format/PackContent.ts"
 import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
 import { Reach } from "../payload/Reach.ts"
 import type { Storage } from "../Storage.ts"
 import type { StoredEvent, StoredSummary } from "../storage/Stored.ts"
 import type * as DamageLog from "./DamageLog.ts"
+import * as OpenChain from "./OpenChain.ts"
+import type { UnpackedCache } from "./UnpackedCache.ts"
 import { UnpackedTexts } from "./UnpackedTexts.ts"
 
 /**
@@ -39,9 +41,9 @@ const sliceBytes = 1024 * 1024
 
 /** Where a read takes what is stored from. */
 export interface Source extends Pick<Storage["Service"], "getEvent" | "readPacks"> {
-  readonly openChain: (chain: Pack.StoredChain) => OpenChain
+  readonly openChain: (chain: Pack.StoredChain) => OpenChain.OpenChain
   /** Called with each chain that was opened, when a read does not use it any more. */
-  readonly closeChain: (chain: OpenChain) => void
+  readonly closeChain: (chain: OpenChain.OpenChain) => void
   /**
    * The texts of shared pieces that have together at most `totalBytes`. They throw `Damage` if one cannot be decompressed to at most
    * `maxPieceBytes`.
@@ -61,25 +63,14 @@ interface LoadedTexts extends Join.SharedTexts {
   readonly close: () => void
 }
 
-/** A chain up to its first damaged pack, with the contents of the packs. */
-export interface OpenChain extends Pick<Pack.OpenChain, "packs" | "damage"> {
-  readonly contents: ReadonlyArray<PackContent.Contents>
-}
-
-export const openChain = (chain: Pack.StoredChain): OpenChain => {
-  const { damage, packs } = Pack.openChain(chain)
-  return { packs, damage, contents: packs.map(({ content }) => PackContent.read(content)) }
-}
-
-export const sourceOf = (storage: Storage["Service"]): Source => ({
+/** `cache` keeps what it unpacks for the next reads. */
+export const sourceOf = (storage: Storage["Service"], cache?: UnpackedCache): Source => ({
   getEvent: (project, id) => storage.getEvent(project, id, maxPackBytes),
   readPacks: storage.readPacks,
-  openChain,
-  closeChain: ({ packs }) => {
-    for (const { content } of packs) Memory.free(content)
-  },
+  openChain: (chain) => (cache === undefined ? OpenChain.open(chain) : cache.openChain(chain)),
+  closeChain: (chain) => (cache === undefined ? OpenChain.free(chain) : cache.closeChain(chain)),
   sharedTexts: (project, names, limits) =>
-    new UnpackedTexts((some, maxBytes) => storage.readShared(project, some, maxBytes), names, limits)
+    new UnpackedTexts((some, maxBytes) => storage.readShared(project, some, maxBytes), names, limits, cache)
 })
 
 /** Runs when the size of the payload is known, before anything large is read. It may run again. */
@@ -88,6 +79,7 @@ type Admit<E> = (summary: EventSummary) => Effect.Effect<void, E>
 const admitAll = () => Effect.void
 
 interface ReadOptions<E> {
+  readonly cache?: UnpackedCache
   readonly admit?: Admit<E>
   /** Runs if the event is damaged, with the number of its session. */
   readonly onDamage?: (damage: Damage, session: number) => Effect.Effect<void>
@@ -98,11 +90,11 @@ export const read = <E = never>(
   storage: Storage["Service"],
   project: ProjectId,
   id: EventId,
-  { admit = admitAll, onDamage = () => Effect.void }: ReadOptions<E> = {}
+  { admit = admitAll, cache, onDamage = () => Effect.void }: ReadOptions<E> = {}
 ): Effect.Effect<Event, EventNotFound | EventDamaged | StorageUnavailable | E> =>
   Effect.suspend(() => {
     let session = 0
-    const source = sourceOf(storage)
+    const source = sourceOf(storage, cache)
     const observed: Source = {
       ...source,
       getEvent: (...args) => Effect.map(source.getEvent(...args), (stored) => ((session = stored.session), stored))
@@ -194,7 +186,7 @@ export const readTexts = (
 
 /** What a read has unpacked so far and still uses. */
 interface Unpacked {
-  readonly chains: Set<OpenChain>
+  readonly chains: Set<OpenChain.OpenChain>
   readonly copies: Array<Buffer>
   texts?: LoadedTexts
 }

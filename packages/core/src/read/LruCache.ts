@@ -18,16 +18,17 @@ export class LruCache<Key, Value> {
     return entry.value
   }
 
-  /** A value that is larger than the cache is not kept. */
-  set(key: Key, value: Value, bytes: number): void {
+  /** False if it is larger than the cache: then it is not kept. */
+  set(key: Key, value: Value, bytes: number): boolean {
     this.delete(key)
-    if (bytes > this.#maxBytes) return
+    if (bytes > this.#maxBytes) return false
     this.#entries.set(key, { value, bytes })
     this.#bytes += bytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break
       this.delete(oldest)
     }
+    return true
   }
 
   clear(): void {

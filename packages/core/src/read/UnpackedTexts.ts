@@ -8,6 +8,7 @@ import * as Memory from "../payload/format/Memory.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import type { StoredShared } from "../storage/Stored.ts"
+import type { UnpackedCache } from "./UnpackedCache.ts"
 
 /** Texts of a group (bytes), unless it is one piece. */
 const groupBytes = 4 * 1024 * 1024
@@ -36,6 +37,7 @@ export class UnpackedTexts implements Join.SharedTexts {
   readonly #stored = new Map<string, StoredShared>()
   /** Texts that are too small to be freed. They may occur often. */
   readonly #small = new Map<string, Buffer>()
+  readonly #cache: UnpackedCache | undefined
 
   /**
    * `names` is best in the order in which the texts are asked for. Together they have at most `totalBytes`, and each has at most
@@ -44,9 +46,11 @@ export class UnpackedTexts implements Join.SharedTexts {
   constructor(
     read: ReadPieces,
     names: ReadonlyArray<Uint8Array>,
-    { maxPieceBytes, totalBytes }: { readonly maxPieceBytes: number; readonly totalBytes: number }
+    { maxPieceBytes, totalBytes }: { readonly maxPieceBytes: number; readonly totalBytes: number },
+    cache?: UnpackedCache
   ) {
     this.#read = read
+    this.#cache = cache
     this.#unread = new Map(names.map((name) => [Join.keyOf(name), name]))
     this.#totalBytes = totalBytes
     this.#maxPieceBytes = maxPieceBytes
@@ -71,7 +75,10 @@ export class UnpackedTexts implements Join.SharedTexts {
     const known = this.#small.get(key)
     const stored = this.#stored.get(key)
     if (known !== undefined || stored === undefined) return known
-    const text = SharedPiece.textOf(stored.bytes, this.#maxPieceBytes)
+    const text =
+      this.#cache === undefined
+        ? SharedPiece.textOf(stored.bytes, this.#maxPieceBytes)
+        : this.#cache.textOf(key, stored.bytes, this.#maxPieceBytes)
     if (!Memory.isFreed(text)) {
       this.#small.set(key, text)
       this.#stored.delete(key)

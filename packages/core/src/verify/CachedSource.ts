@@ -10,9 +10,10 @@ import * as Pack from "../payload/format/Pack.ts"
 import type { PackRange, PackRanges } from "../payload/format/PackRanges.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
-import * as EventReader from "../read/EventReader.ts"
+import type * as EventReader from "../read/EventReader.ts"
 import type { Storage } from "../Storage.ts"
 import { LruCache } from "../read/LruCache.ts"
+import * as OpenChain from "../read/OpenChain.ts"
 
 type Service = Storage["Service"]
 
@@ -20,21 +21,13 @@ type Service = Storage["Service"]
 const defaultChainBytes = 64 * 1024 * 1024
 const defaultSharedBytes = 32 * 1024 * 1024
 
-/** Memory of one located template, in bytes. */
-const spanBytes = 64
-
 interface CachedChain {
   readonly stored: ReadonlyArray<Pack.StoredPack>
-  readonly open: EventReader.OpenChain
+  readonly open: OpenChain.OpenChain
 }
 
-const costOf = ({ open, stored }: CachedChain): number => {
-  let bytes = 0
-  for (const pack of stored) bytes += pack.bytes.length
-  for (const { content } of open.packs) bytes += content.length
-  for (const { history, parts } of open.contents) bytes += spanBytes * (2 + history.length + parts.length)
-  return bytes
-}
+const costOf = ({ open, stored }: CachedChain): number =>
+  stored.reduce((sum, { bytes }) => sum + bytes.length, OpenChain.bytesOf(open))
 
 export class CachedSource implements EventReader.Source {
   readonly #storage: Service
@@ -62,7 +55,7 @@ export class CachedSource implements EventReader.Source {
   }
 
   /** The next chain of the session, whole. */
-  add(stored: ReadonlyArray<Pack.StoredPack>, open: EventReader.OpenChain): void {
+  add(stored: ReadonlyArray<Pack.StoredPack>, open: OpenChain.OpenChain): void {
     const from = stored[0]!.number
     const to = stored.at(-1)!.number
     // A chain that was longer when it was added again.
@@ -102,7 +95,7 @@ export class CachedSource implements EventReader.Source {
   #open(stored: ReadonlyArray<Pack.StoredPack>): void {
     const chains = Pack.chainsOf(stored)
     if (chains.length === 1 && chains[0]!.length === stored.length) {
-      this.#keep({ stored, open: EventReader.openChain(chains[0]!) })
+      this.#keep({ stored, open: OpenChain.open(chains[0]!) })
     }
   }
 
@@ -131,18 +124,12 @@ export class CachedSource implements EventReader.Source {
   }
 
   /** Events need a chain up to their own pack, so what is asked for is the beginning of a chain that was added. */
-  readonly openChain = (chain: Pack.StoredChain): EventReader.OpenChain => {
+  readonly openChain = (chain: Pack.StoredChain): OpenChain.OpenChain => {
     const cached = this.#chains.get(chain[0]!.number)
     const isBeginning =
       cached !== undefined && chain.every(({ number }, index) => number === cached.stored[index]?.number)
-    if (!isBeginning) return EventReader.openChain(chain)
-    const { contents, damage, packs } = cached.open
-    if (chain.length === cached.stored.length) return cached.open
-    return {
-      packs: packs.slice(0, chain.length),
-      contents: contents.slice(0, chain.length),
-      damage: packs.length < chain.length ? damage : undefined
-    }
+    if (!isBeginning) return OpenChain.open(chain)
+    return chain.length === cached.stored.length ? cached.open : OpenChain.beginningOf(cached.open, chain.length)
   }
 
   /** It is kept for other events. */

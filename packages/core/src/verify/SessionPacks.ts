@@ -11,7 +11,7 @@ import * as Pack from "../payload/format/Pack.ts"
 import * as PackContent from "../payload/format/PackContent.ts"
 import * as Template from "../payload/format/Template.ts"
 import { keyOf } from "../payload/Join.ts"
-import * as EventReader from "../read/EventReader.ts"
+import * as OpenChain from "../read/OpenChain.ts"
 import type { ListedPack, PackPage } from "../storage/Inventory.ts"
 import { belowAll, type Run } from "./Run.ts"
 
@@ -97,7 +97,7 @@ export class SessionPacks {
     const isCut = !isLast && all.length > 0 && all.length + headless.length > 1
     yield* this.#suspect(headless, new Damage("The start of its chain is missing"))
     for (const chain of isCut ? all.slice(0, -1) : all) {
-      const open = openChain(chain)
+      const open = OpenChain.openOrDamage(chain)
       for (const [index, { content, number }] of open.packs.entries()) {
         this.#count(byNumber.get(number)!, content, open.contents[index]!, isSwept)
       }
@@ -167,7 +167,8 @@ export class SessionPacks {
     const range = { from: first - Pack.maxChainPacks + 1, to: numbers.at(-1)! }
     const read = yield* this.#run.storage.readPacks(this.#project, this.#session, [range])
     const unopened = new Set(read.map(({ number }) => number))
-    for (const chain of Pack.chainsOf(read)) for (const { number } of openChain(chain).packs) unopened.delete(number)
+    for (const chain of Pack.chainsOf(read))
+      for (const { number } of OpenChain.openOrDamage(chain).packs) unopened.delete(number)
     for (const number of numbers) {
       if (!unopened.has(number)) {
         this.isStable = false
@@ -180,13 +181,4 @@ export class SessionPacks {
     }
     this.#counted = numbers.at(-1)!
   })
-}
-
-/** Contents that cannot be read are damage like any other. */
-const openChain = (chain: Pack.StoredChain): EventReader.OpenChain => {
-  try {
-    return EventReader.openChain(chain)
-  } catch (error) {
-    return { packs: [], contents: [], damage: Damage.of(error) }
-  }
 }

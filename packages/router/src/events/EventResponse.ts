@@ -1,32 +1,39 @@
 /** The answers of Create Event, Get Event and Get Event Messages. */
 import { Events } from "@tachograph/api"
-import { type Event, JsonText, type WrittenEvent } from "@tachograph/core"
+import type { Event, WrittenEvent } from "@tachograph/core"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import * as Record from "effect/Record"
-import * as Schema from "effect/Schema"
+import * as DateTime from "effect/DateTime"
 import * as Answer from "../response/Answer.ts"
 
-/** Has all fields but the payload, so an added field needs no change here. */
-const encodeEnvelope = Schema.encodeSync(Events.EventEnvelope)
+type Envelope = typeof Events.EventEnvelope.Type
 
-/** Stands for a half of the payload in the text around it. A JSON text cannot contain it: it would be escaped. */
-const hole = JsonText.unsafe("\u0000")
+/** All fields but the payload, so an added field needs no change here. */
+const { api, id, receivedAt, ...callKeys } = Events.envelopeKeys
+
+/** The members of a JSON object. A schema would encode the same: times as texts, everything else as it is. */
+const membersOf =
+  (keys: Partial<Record<keyof Envelope, string>>) =>
+  (event: Envelope): string => {
+    let text = ""
+    for (const field in keys) {
+      const value = event[field as keyof Envelope]
+      const encoded = DateTime.isDateTime(value) ? DateTime.formatIso(value) : value
+      text += `${text === "" ? "" : ","}"${keys[field as keyof Envelope]}":${JSON.stringify(encoded)}`
+    }
+    return text
+  }
+
+const receiptOf = membersOf({ id, receivedAt })
+const apiOf = membersOf({ api })
+const callOf = membersOf(callKeys)
 
 /** An event with its `inputs`, `output` and `metadata` spliced in byte for byte. */
 export const toAnswer = (event: Event): Answer.Answer => {
-  const { api, event_id, received_at, ...call } = encodeEnvelope(event)
-  const fields = {
-    event_id: JsonText.of(event_id),
-    received_at: JsonText.of(received_at),
-    event_name: JsonText.of("llm"),
-    properties: JsonText.object({ api: JsonText.of(api), inputs: hole, output: hole }),
-    ...Record.map(call, (value) => JsonText.of(value)),
-    metadata: event.metadata ?? JsonText.of(null)
-  }
-  const [before = "", between = "", after = ""] = JsonText.object(fields).split(hole)
   const { inputs, output } = event.payload
-  return Answer.json([Buffer.from(before), inputs, Buffer.from(between), output, Buffer.from(after)])
+  const before = `{${receiptOf(event)},"event_name":"llm","properties":{${apiOf(event)},"inputs":`
+  const after = `},${callOf(event)},"metadata":${event.metadata ?? "null"}}`
+  return Answer.json([Buffer.from(before), inputs, Buffer.from(`,"output":`), output, Buffer.from(after)])
 }
 
 const utf8 = new TextDecoder()

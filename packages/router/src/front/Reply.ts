@@ -1,12 +1,10 @@
 /** An answer on its way to the client. A large one is written in pieces, so that a client that does not read holds little. */
 import type { ProjectId } from "@tachograph/core"
+import { smallAnswerBytes } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import { type BodyStream, pieceBytes } from "../response/BodyStream.ts"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
 import { TimedStream } from "./TimedStream.ts"
-
-/** The largest answer that is not counted (bytes): 4,096 connections hold at most 64 MiB of such answers. */
-export const smallAnswerBytes = 16 * 1024
 
 /** As many UTF-16 units fit into a piece, whatever they are. */
 const pieceUnits = Math.floor(pieceBytes / 3)

@@ -1,5 +1,6 @@
 import { defaultProject } from "@tachograph/core"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { smallAnswerBytes } from "../../src/Engine.ts"
 import { AnswerTimeout } from "../../src/front/AnswerTimeout.ts"
 import * as Reply from "../../src/front/Reply.ts"
 import * as Answer from "../../src/response/Answer.ts"
@@ -108,16 +109,16 @@ describe("Reply.of", () => {
 
   it("does not count a small answer", () => {
     const permit = permitOf(false)
-    const answer = Answer.json("x".repeat(Reply.smallAnswerBytes))
+    const answer = Answer.json("x".repeat(smallAnswerBytes))
     expect(Reply.of(answer, timeoutMs, permit, defaultProject)).toBe(answer)
     expect(permit.reserveAnswer).not.toHaveBeenCalled()
   })
 
   it("counts the bytes of a larger answer until it is taken", () => {
     const permit = permitOf(true)
-    const text = "é".repeat(Reply.smallAnswerBytes / 2)
+    const text = "é".repeat(smallAnswerBytes / 2)
     const reply = Reply.of(Answer.json(`${text}x`), timeoutMs, permit, defaultProject)
-    expect(permit.reserveAnswer.mock.calls).toEqual([[Reply.smallAnswerBytes + 1]])
+    expect(permit.reserveAnswer.mock.calls).toEqual([[smallAnswerBytes + 1]])
     expect(permit.release).not.toHaveBeenCalled()
     reply?.pieces?.close()
     expect(permit.release).toHaveBeenCalledOnce()

@@ -2,10 +2,10 @@
 import { Errors } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { type Exchange, ReserveAnswer } from "../../Engine.ts"
-import type * as Answer from "../../response/Answer.ts"
+import * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import type { EngineThread } from "./EngineThread.ts"
-import { isForReader, isLongRead } from "./LongReads.ts"
+import { isEventRead, isForReader, isLongRead } from "./LongReads.ts"
 import { referenceOf } from "./Spans.ts"
 import { type Supervisor, ThreadDown } from "./Supervisor.ts"
 
@@ -28,6 +28,8 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
 /** `reader` answers the reads that `LongReads` says, if there is one and its thread can be started; `engine` everything else. */
 export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Supervisor | undefined) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  /** The size of the last event that was read. */
+  let lastEventBytes = 0
   return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
     Effect.withFiber((fiber) => {
       const reserve = fiber.getRef(ReserveAnswer)
@@ -44,7 +46,10 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
 
         const send = (thread: EngineThread, onReserve: (bytes: number) => Promise<boolean>) => {
           giveUp = thread.exchange(sent, span && referenceOf(span), {
-            onAnswer: answer,
+            onAnswer: (given) => {
+              if (isEventRead(exchange)) lastEventBytes = Answer.byteLength(given.body)
+              answer(given)
+            },
             onReserve,
             onLost: () => answer(lost)
           })
@@ -75,7 +80,7 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         if (reader === undefined) toEngine(reserveHere)
         else if (isLongRead(exchange)) void toReader(reader)
         // Without `start`: only long reads keep the thread from ending.
-        else if (isForReader(exchange, reader.thread, engine.thread)) send(reader.thread!, reserveHere)
+        else if (isForReader(exchange, lastEventBytes, reader.thread, engine.thread)) send(reader.thread!, reserveHere)
         else {
           toEngine(async (bytes) => {
             if (!isLongRead(exchange, bytes)) return reserveHere(bytes)

@@ -27,9 +27,11 @@ const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages", "ge
 /** One smaller event is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
 
+export const isEventRead = ({ endpoint }: Pick<Exchange, "endpoint">): boolean => events.has(endpoint)
+
 /** `eventBytes` is the size of the event that is read, where it is known. */
-export const isLongRead = ({ endpoint }: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
-  lists.has(endpoint) || (events.has(endpoint) && eventBytes >= largeEventBytes)
+export const isLongRead = (exchange: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
+  lists.has(exchange.endpoint) || (isEventRead(exchange) && eventBytes >= largeEventBytes)
 
 /** What a thread has been asked and has not answered. */
 interface Load {
@@ -37,9 +39,17 @@ interface Load {
   readonly isFrozen: boolean
 }
 
-/** Whether the reading thread reads an event of any size: it runs already, and has less to do than the engine's. */
+/**
+ * Whether the reading thread reads an event whose size is not known: it runs already, and has less to do than the engine's, or the
+ * event is probably large, as the last one was. The engine's thread would find its size, and leave it to the other one.
+ */
 export const isForReader = (
-  { endpoint }: Pick<Exchange, "endpoint">,
+  exchange: Pick<Exchange, "endpoint">,
+  lastEventBytes: number,
   reader: Load | undefined,
   engine: Load
-): boolean => events.has(endpoint) && reader !== undefined && !reader.isFrozen && reader.inFlight < engine.inFlight
+): boolean =>
+  isEventRead(exchange) &&
+  reader !== undefined &&
+  !reader.isFrozen &&
+  (reader.inFlight < engine.inFlight || lastEventBytes >= largeEventBytes)

@@ -28,14 +28,14 @@ import * as Tracer from "effect/Tracer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, ReserveAnswer } from "../../Engine.ts"
-import type { Answer } from "../../response/Answer.ts"
+import { Engine, ReserveAnswer, smallAnswerBytes } from "../../Engine.ts"
+import { type Answer, byteLength } from "../../response/Answer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { errorData } from "./ErrorData.ts"
 import * as HeapLimit from "./HeapLimit.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 import type { Call, FromThread, Start, ToThread } from "./Messages.ts"
-import { movable, Outbox } from "./Outbox.ts"
+import { copyOf, movable, Outbox } from "./Outbox.ts"
 import * as Priority from "./Priority.ts"
 import * as Spans from "./Spans.ts"
 import { Streams } from "./Streams.ts"
@@ -155,12 +155,18 @@ const run = async (port: MessagePort, start: Start) => {
     resume?.(isReserved)
   }
 
-  const reserve = (id: number) => (bytes: number) =>
+  const reserveOnHost = (id: number, bytes: number) =>
     Effect.callback<boolean>((resume) => {
       reservations.set(id, (isReserved) => resume(Effect.succeed(isReserved)))
       outbox.send({ type: "reserve", id, bytes })
       return Effect.sync(() => reservations.delete(id))
     })
+
+  /** The host does not count small answers: to ask it would take longer than most of them. */
+  const reserve =
+    ({ exchange: { passed }, id }: ToHandle) =>
+    (bytes: number) =>
+      passed === undefined && bytes > 0 && bytes <= smallAnswerBytes ? Effect.succeed(true) : reserveOnHost(id, bytes)
 
   const streams = new Streams((message, transfers) => outbox.send(message, transfers))
 
@@ -171,7 +177,10 @@ const run = async (port: MessagePort, start: Start) => {
       return streams.send(id, stream)
     }
     if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
-    const body = answer.body.map((part) => movable(part, answer.isShared !== true))
+    const isSmall = byteLength(answer.body) <= smallAnswerBytes
+    const body = isSmall
+      ? [copyOf(answer.body)]
+      : answer.body.map((part) => movable(part, answer.isShared !== true))
     const transfers = new Set(body.map(({ buffer }) => buffer))
     outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(transfers))
   }
@@ -208,13 +217,18 @@ const run = async (port: MessagePort, start: Start) => {
     port.close()
   }
 
-  const begin = ({ exchange, id, isStreamed, span }: ToHandle) => {
+  const begin = (item: ToHandle) => {
+    const { exchange, id, isStreamed, span } = item
     const stream = isStreamed ? streams.receive(id) : undefined
     const arrivedAtMs = exchange.arrivedAtMs - performance.timeOrigin
     const answered = engine.handle({ ...exchange, stream, arrivedAtMs })
     const handled = span === undefined ? answered : Effect.withParentSpan(answered, Tracer.externalSpan(span))
     const fiber = fork(
-      Effect.annotateLogs(Effect.provideService(handled, ReserveAnswer, reserve(id)), "request_id", exchange.requestId)
+      Effect.annotateLogs(
+        Effect.provideService(handled, ReserveAnswer, reserve(item)),
+        "request_id",
+        exchange.requestId
+      )
     )
     began(id, fiber)
     // It never fails: it was interrupted, by the host or by the end of the thread.
