@@ -55,6 +55,9 @@ export interface Exchange {
 /** The largest answer that is not counted (bytes): 4,096 connections hold at most 64 MiB of such answers. */
 export const smallAnswerBytes = 16 * 1024
 
+/** Whether an answer counts until its client has taken it. */
+export const isCounted = (bytes: number): boolean => bytes > smallAnswerBytes
+
 /**
  * Counts the bytes of the answer to the current request before they are read from the storage. False if the process holds
  * too much already: then the engine answers `overloaded`. 0 gives them back, where an answer is made in pieces. For a call that

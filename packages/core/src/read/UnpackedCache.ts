@@ -20,7 +20,6 @@ interface KeptChain {
   readonly open: OpenChain.OpenChain
   /** The stored packs, one after the other. */
   readonly stored: Buffer
-  readonly packs: number
 }
 
 interface KeptText {
@@ -32,10 +31,13 @@ interface KeptText {
 const keyOf = ([first]: Pack.StoredChain): string | undefined =>
   first?.head === undefined ? undefined : first.bytes.toString("latin1", 0, first.head.end + 4)
 
-const isBeginning = ({ packs, stored }: KeptChain, chain: Pack.StoredChain): boolean => {
-  if (chain.length > packs) return false
+const isBeginning = ({ open, stored }: KeptChain, chain: Pack.StoredChain): boolean => {
   let at = 0
-  return chain.every(({ bytes }) => stored.compare(bytes, 0, bytes.length, at, (at += bytes.length)) === 0)
+  return chain.every(({ bytes, number }, index) => {
+    const start = at
+    at += bytes.length
+    return open.packs[index]?.number === number && stored.subarray(start, at).equals(bytes)
+  })
 }
 
 export class UnpackedCache {
@@ -51,14 +53,14 @@ export class UnpackedCache {
     const key = keyOf(chain)
     const known = key === undefined ? undefined : this.#chains.get(key)
     if (known !== undefined && isBeginning(known, chain)) {
-      const { open, packs } = known
-      return chain.length === packs ? open : this.#keep(OpenChain.beginningOf(open, chain.length))
+      const { open } = known
+      return chain.length === open.packs.length ? open : this.#keep(OpenChain.beginningOf(open, chain.length))
     }
     const open = OpenChain.open(chain)
     if (key === undefined || open.damage !== undefined) return open
     const stored = Buffer.concat(chain.map(({ bytes }) => bytes))
     const bytes = stored.length + OpenChain.bytesOf(open)
-    return this.#chains.set(key, { open, stored, packs: chain.length }, bytes) ? this.#keep(open) : open
+    return this.#chains.set(key, { open, stored }, bytes) ? this.#keep(open) : open
   }
 
   /** A read does not use it any more. */

@@ -1,28 +1,35 @@
 /** The answers of Create Event, Get Event and Get Event Messages. */
 import { Events } from "@tachograph/api"
-import type { Event, WrittenEvent } from "@tachograph/core"
+import { type Event, EventSummary, type WrittenEvent } from "@tachograph/core"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as Answer from "../response/Answer.ts"
 
-type Envelope = typeof Events.EventEnvelope.Type
+type Field = keyof typeof Events.envelopeKeys
+
+/** Fields that are on the wire as they are in memory are not encoded, which would cost as much as to read a small event. */
+const encoderOf = (field: Field): ((value: unknown) => unknown) | undefined => {
+  const schema: Schema.Codec<unknown, unknown> = EventSummary.fields[field]
+  return SchemaAST.toEncoded(schema.ast) === schema.ast ? undefined : Schema.encodeSync(schema)
+}
+
+/** Writes the members of a JSON object, by their fields. */
+const membersOf = (keys: Partial<Record<Field, string>>): ((event: EventSummary) => string) => {
+  const members = (Object.keys(keys) as Array<Field>).map((field) => {
+    const encode = encoderOf(field)
+    const name = `${JSON.stringify(keys[field])}:`
+    return (event: EventSummary): string => {
+      const value = event[field]
+      return name + JSON.stringify(encode === undefined || value === null ? value : encode(value))
+    }
+  })
+  return (event) => members.map((member) => member(event)).join(",")
+}
 
 /** All fields but the payload, so an added field needs no change here. */
 const { api, id, receivedAt, ...callKeys } = Events.envelopeKeys
-
-/** The members of a JSON object. A schema would encode the same: times as texts, everything else as it is. */
-const membersOf =
-  (keys: Partial<Record<keyof Envelope, string>>) =>
-  (event: Envelope): string => {
-    let text = ""
-    for (const field in keys) {
-      const value = event[field as keyof Envelope]
-      const encoded = DateTime.isDateTime(value) ? DateTime.formatIso(value) : value
-      text += `${text === "" ? "" : ","}"${keys[field as keyof Envelope]}":${JSON.stringify(encoded)}`
-    }
-    return text
-  }
 
 const receiptOf = membersOf({ id, receivedAt })
 const apiOf = membersOf({ api })

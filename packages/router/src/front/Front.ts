@@ -20,7 +20,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as BasePath from "../BasePath.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
-import { Engine, ReserveAnswer, ServesViewer, smallAnswerBytes } from "../Engine.ts"
+import { Engine, isCounted, ReserveAnswer, ServesViewer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
@@ -187,7 +187,7 @@ const make = Effect.gen(function* () {
     if (route.isRecording && !state.permit.enqueue()) return overloaded
     const { releaseAnswer, reserveAnswer } = state.permit
     // A write answers with what was sent, or with what was stored before. It is refused before anything of it is stored.
-    if (!route.isRecording && body.length > smallAnswerBytes && !reserveAnswer(body.length + maxAddedBytes)) {
+    if (!route.isRecording && isCounted(body.length) && !reserveAnswer(body.length + maxAddedBytes)) {
       return overloaded
     }
     const arrivedAtMs = performance.now()
@@ -217,7 +217,7 @@ const make = Effect.gen(function* () {
       )
     }
     const reserve = (bytes: number) => {
-      if (bytes > 0) return reserveAnswer(bytes)
+      if (bytes > 0) return !isCounted(bytes) || reserveAnswer(bytes)
       releaseAnswer()
       return true
     }

@@ -1,6 +1,6 @@
 /** An answer on its way to the client. A large one is written in pieces, so that a client that does not read holds little. */
 import type { ProjectId } from "@tachograph/core"
-import { smallAnswerBytes } from "../Engine.ts"
+import { isCounted } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import { type BodyStream, pieceBytes } from "../response/BodyStream.ts"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
@@ -107,7 +107,7 @@ export const of = (
   if (answer.stream !== undefined) return ofStream(answer, answer.stream, timeoutMs, permit, project)
   if (answer.isShared === true) return { ...answer, pieces: new Pieces(answer, timeoutMs, () => {}) }
   const bytes = Answer.byteLength(answer.body)
-  if (bytes <= smallAnswerBytes) return answer
+  if (!isCounted(bytes)) return answer
   if (permit.reserveAnswer(bytes)) return { ...answer, pieces: new Pieces(answer, timeoutMs, permit.release) }
   Answer.free(answer)
   return undefined

@@ -27,7 +27,7 @@ export interface Options {
   readonly start: Omit<Start, "status">
   readonly onLog: (log: Log) => void
   readonly spans: HostSpans
-  /** The reading thread has found damage in a session. */
+  /** What is kept of a session is stale: it was found damaged, or something of it was erased. */
   readonly onStale?: (project: ProjectId, session: number) => void
   /** The thread has ended by itself. */
   readonly onDeath: (error: Error) => void

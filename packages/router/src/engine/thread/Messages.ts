@@ -73,7 +73,7 @@ export type FromThread =
       readonly message: ReadonlyArray<string>
       readonly annotations: Readonly<Record<string, unknown>>
     }
-  /** A read has found damage in the session of this number. */
+  /** Damage was found in the session of this number, or something of it was erased. */
   | { readonly type: "stale"; readonly project: ProjectId; readonly session: number }
   | StreamMessage
   | SpanBegan

@@ -28,7 +28,7 @@ import * as Tracer from "effect/Tracer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, ReserveAnswer, smallAnswerBytes } from "../../Engine.ts"
+import { Engine, isCounted, ReserveAnswer } from "../../Engine.ts"
 import { type Answer, byteLength } from "../../response/Answer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { errorData } from "./ErrorData.ts"
@@ -72,11 +72,13 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
     })
   })
 
-/** Announces stale sessions to the host. */
-const announcing = (outbox: Outbox<FromThread>) =>
+/** Announces the sessions that were found stale here to the host, which passes them on to the other thread. */
+const announcing = (outbox: Outbox<FromThread>, isFromHost: () => boolean) =>
   Layer.effectDiscard(
     Effect.flatMap(StaleSessions, ({ listen }) =>
-      listen((project, session) => outbox.send({ type: "stale", project, session }))
+      listen((project, session) => {
+        if (!isFromHost()) outbox.send({ type: "stale", project, session })
+      })
     )
   )
 
@@ -85,11 +87,13 @@ const run = async (port: MessagePort, start: Start) => {
   if (start.isReading) Priority.lower()
   const outbox = new Outbox<FromThread>(port)
   const status = new ThreadStatus(start.status)
+  /** While a stale session of the other thread is announced. */
+  let isFromHost = false
   const opened = await openStorage(start.storage)
   outbox.send({ type: "loaded" })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(LocalEngine.layer.pipe(Layer.provideMerge(Recorder.layer)), KeyStorage.layer).pipe(
-      Layer.merge(start.isReading ? announcing(outbox) : Layer.empty),
+      Layer.merge(announcing(outbox, () => isFromHost)),
       Layer.provideMerge(StaleSessions.layer),
       Layer.provideMerge(opened),
       Layer.provideMerge(
@@ -166,7 +170,7 @@ const run = async (port: MessagePort, start: Start) => {
   const reserve =
     ({ exchange: { passed }, id }: ToHandle) =>
     (bytes: number) =>
-      passed === undefined && bytes > 0 && bytes <= smallAnswerBytes ? Effect.succeed(true) : reserveOnHost(id, bytes)
+      passed === undefined && bytes > 0 && !isCounted(bytes) ? Effect.succeed(true) : reserveOnHost(id, bytes)
 
   const streams = new Streams((message, transfers) => outbox.send(message, transfers))
 
@@ -177,10 +181,9 @@ const run = async (port: MessagePort, start: Start) => {
       return streams.send(id, stream)
     }
     if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
-    const isSmall = byteLength(answer.body) <= smallAnswerBytes
-    const body = isSmall
-      ? [copyOf(answer.body)]
-      : answer.body.map((part) => movable(part, answer.isShared !== true))
+    const body = isCounted(byteLength(answer.body))
+      ? answer.body.map((part) => movable(part, answer.isShared !== true))
+      : [copyOf(answer.body)]
     const transfers = new Set(body.map(({ buffer }) => buffer))
     outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(transfers))
   }
@@ -192,7 +195,12 @@ const run = async (port: MessagePort, start: Start) => {
     listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
     revokeApiKey: (id: string, atMs: number) =>
       Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
-    announceStale: (project: ProjectId, session: number) => Effect.sync(() => staleSessions.announce(project, session)),
+    announceStale: (project: ProjectId, session: number) =>
+      Effect.sync(() => {
+        isFromHost = true
+        staleSessions.announce(project, session)
+        isFromHost = false
+      }),
     metrics: () => PrometheusMetrics.format(),
     ping: () => storage.ping
   }

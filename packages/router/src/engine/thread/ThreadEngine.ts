@@ -11,6 +11,7 @@ import {
   MemoryStorage,
   moduleOf,
   Prices,
+  type ProjectId,
   Recorder,
   SessionCacheBytes,
   showAdmission,
@@ -73,12 +74,19 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     logLevel: yield* References.MinimumLogLevel,
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
   }
+  /** A thread that ends keeps nothing of the session. */
+  const announceTo = (other: () => Supervisor | undefined) => (project: ProjectId, session: number) => {
+    other()
+      ?.thread?.call("announceStale", [project, session])
+      .catch(() => {})
+  }
   const supervisor: Supervisor = yield* Supervisor.make({
     name: "engine's thread",
     isOnDemand: false,
     maxDeaths,
     start: { ...start, storage, isReading: false },
-    beforeRestart: async () => reader?.end()
+    beforeRestart: async () => reader?.end(),
+    onStale: announceTo(() => reader)
   })
   // Closed before the other one, which has the last connection to a file of SQLite then.
   const reader: Supervisor | undefined =
@@ -89,10 +97,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
           isOnDemand: true,
           maxDeaths,
           start: { ...start, prices: "none", storage: { ...storage, name: storage.reading }, isReading: true },
-          onStale: (project, session) => {
-            // A thread that ends keeps nothing of the session.
-            supervisor.thread?.call("announceStale", [project, session]).catch(() => {})
-          }
+          onStale: announceTo(() => supervisor)
         })
   yield* Effect.tryPromise({ try: supervisor.start, catch: (error) => error })
   const admission = new AdmissionControl(commitLimits, () => supervisor.isSaturated)

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import type { Chain } from "../../src/payload/format/Chain.ts"
+import { Damage } from "../../src/payload/format/Damage.ts"
+import * as Pack from "../../src/payload/format/Pack.ts"
+import * as PackContent from "../../src/payload/format/PackContent.ts"
+import * as PackHead from "../../src/payload/format/PackHead.ts"
+import * as SharedPiece from "../../src/payload/format/SharedPiece.ts"
+import { ByteWriter } from "../../src/payload/format/Bytes.ts"
+import * as Template from "../../src/payload/format/Template.ts"
+import * as OpenChain from "../../src/read/OpenChain.ts"
+import { UnpackedCache } from "../../src/read/UnpackedCache.ts"
+import { noise } from "../payload/Conversations.ts"
+
+const none = { history: 0, parts: 0 }
+
+/** The content of a pack whose inputs are one text. */
+const contentOf = (text: string) => {
+  const literal = (each: string) => {
+    const out = new ByteWriter(32)
+    Template.writeLiteral(out, Buffer.from(each), 0, Buffer.byteLength(each))
+    return out.view()
+  }
+  return PackContent.write({ before: none, added: none }, [literal(text), literal("{}")])
+}
+
+/** One chain of small packs, or a large one that stands alone. */
+const stored = (...texts: ReadonlyArray<string>): ReadonlyArray<Pack.StoredPack> => {
+  let chain: Chain | undefined
+  return texts.map((text, index) => {
+    const pack = Pack.write(index + 1, contentOf(text), [], chain)
+    chain = pack.chain
+    return { number: index + 1, bytes: pack.bytes() }
+  })
+}
+
+/** As a storage returns it: other bytes each time. */
+const read = (packs: ReadonlyArray<Pack.StoredPack>): Pack.StoredChain =>
+  Pack.chainsOf(packs.map(({ bytes, number }) => ({ number, bytes: Buffer.from(bytes) })))[0]!
+
+const textsIn = ({ packs }: OpenChain.OpenChain) => packs.map(({ content }) => content.toString("latin1"))
+
+const small = stored("one", "two", "three")
+const large = stored(noise(1, 200_000))
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe("UnpackedCache", () => {
+  it("opens a chain once while the same bytes are stored", () => {
+    const cache = new UnpackedCache()
+    const first = cache.openChain(read(small))
+    expect(textsIn(first)).toEqual(textsIn(OpenChain.open(read(small))))
+    expect(cache.openChain(read(small))).toBe(first)
+  })
+
+  it("gives the beginning of a chain that it has, and opens one that goes on", () => {
+    const cache = new UnpackedCache()
+    const two = cache.openChain(read(small.slice(0, 2)))
+    const three = cache.openChain(read(small))
+    expect([textsIn(two), textsIn(three)]).toEqual(
+      [small.slice(0, 2), small].map((packs) => textsIn(OpenChain.open(read(packs))))
+    )
+    const beginning = cache.openChain(read(small.slice(0, 1)))
+    expect(beginning.packs[0]).toBe(three.packs[0])
+    expect([beginning.packs, beginning.contents, beginning.damage]).toEqual([
+      three.packs.slice(0, 1),
+      three.contents.slice(0, 1),
+      undefined
+    ])
+  })
+
+  it.each([0, 1, 2])("finds damage of pack %i of a chain that it has", (index) => {
+    const cache = new UnpackedCache()
+    cache.openChain(read(small))
+    const damaged = small.map((pack) => ({ ...pack, bytes: Buffer.from(pack.bytes) }))
+    const { bytes, number } = damaged[index]!
+    // In its checksum.
+    bytes[PackHead.read(number, bytes).end]! ^= 1
+    const opened = cache.openChain(read(damaged))
+    expect([opened.damage, opened.packs.length]).toEqual([expect.any(Damage), index])
+    // What is right again is read again.
+    expect(cache.openChain(read(small)).damage).toBeUndefined()
+  })
+
+  it("finds a pack that is stored under another number", () => {
+    const cache = new UnpackedCache()
+    cache.openChain(read(small))
+    const [one, two, three] = small.map(({ bytes }) => bytes) as [Uint8Array, Uint8Array, Uint8Array]
+    const moved = [
+      { number: 1, bytes: one },
+      { number: 2, bytes: two },
+      { number: 4, bytes: three }
+    ]
+    expect(cache.openChain(read(moved)).damage).toBeInstanceOf(Damage)
+  })
+
+  it("keeps what reads close, and frees what it does not keep", () => {
+    const cache = new UnpackedCache()
+    const kept = cache.openChain(read(large))
+    cache.closeChain(kept)
+    expect(textsIn(cache.openChain(read(large)))).toEqual(textsIn(OpenChain.open(read(large))))
+    const huge = cache.openChain(read(stored(noise(2, 9_000_000))))
+    expect(huge.packs[0]!.content.length).toBeGreaterThan(9_000_000)
+    cache.closeChain(huge)
+    expect(huge.packs[0]!.content).toHaveLength(0)
+  })
+
+  it("unpacks a text once while the same bytes are stored, unless a read frees it", () => {
+    const cache = new UnpackedCache()
+    const piece = (text: string) => SharedPiece.make(Buffer.alloc(32), Buffer.from(text)).bytes()
+    const [text, other, long] = [noise(3, 1000), noise(4, 1000), noise(5, 128 * 1024)]
+    const first = cache.textOf("name", piece(text), 1000)
+    expect(first.toString()).toBe(text)
+    expect(cache.textOf("name", Buffer.from(piece(text)), 1000)).toBe(first)
+    expect(() => cache.textOf("name", piece(text), 999)).toThrow(Damage)
+    expect(cache.textOf("name", piece(other), 1000).toString()).toBe(other)
+    const freed = cache.textOf("long", piece(long), long.length)
+    expect(cache.textOf("long", piece(long), long.length)).not.toBe(freed)
+  })
+
+  it("keeps nothing after it is cleared, or when nothing was read for ten seconds", () => {
+    const cache = new UnpackedCache()
+    const first = cache.openChain(read(small))
+    cache.clear()
+    const second = cache.openChain(read(small))
+    expect(second).not.toBe(first)
+    vi.advanceTimersByTime(9_999)
+    expect(cache.openChain(read(small))).toBe(second)
+    vi.advanceTimersByTime(10_000)
+    expect(cache.openChain(read(small))).not.toBe(second)
+  })
+})
