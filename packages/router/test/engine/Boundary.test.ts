@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
+import { HttpClient } from "@tachograph/testkit"
 import { bundle } from "../../../../scripts/vitest/Program.ts"
 import { createTachograph, Engine, ThreadEngine } from "../../src/index.ts"
 import * as OverheardStorage from "./OverheardStorage.ts"
@@ -43,6 +44,30 @@ it("sends no credentials to the thread", async () => {
   expect(text).toContain("another header")
   expect(text).toContain("findApiKey")
   for (const secret of [key, btoa(`:${key}`), issued, "a=cookie", "a proxy's"]) expect(text).not.toContain(secret)
+})
+
+it("tells the thread that reads what was erased, once", async () => {
+  const folder = temporaryFolder()
+  const overheard = join(folder, "overheard")
+  const key = "a static key for tests"
+  const storage = OverheardStorage.open(join(folder, "boundary.db"), overheard)
+  const tachograph = await createTachograph({ storage, apiKeys: [key] })
+  onTestFinished(() => tachograph.close())
+  const client = HttpClient.make(tachograph.fetch, key)
+  const fingerprint_id = await tachograph.fingerprint({ language: "ts", language_version: "7", system: "linux" })
+  for (const session of ["one", "two"]) {
+    const properties = { api: "openai-responses", inputs: { session }, output: {} } as const
+    await tachograph.record({ event_name: "llm", properties, fingerprint_id, session })
+  }
+  const list = async () => (await client.get("/api/v1/events")).body.events.length
+  const told = () => readFileSync(overheard, "utf8").split('"name":"announceStale"').length - 1
+  expect([await list(), told()]).toEqual([2, 0])
+  await client.call("DELETE", "/api/v1/sessions/one")
+  // The answers to what is asked later come later.
+  expect([await list(), told()]).toEqual([1, 1])
+  expect((await client.get("/api/v1/agents/nobody")).status).toBe(404)
+  await client.call("DELETE", "/api/v1/sessions/two")
+  expect([await list(), told()]).toEqual([0, 2])
 })
 
 it("runs without the thread in a bundle that does not contain it, and says so once", async () => {
