@@ -1,14 +1,20 @@
-/** Process that reads from a server until it is told to stop: `ReadersProcess.ts URL CLIENTS EVENT_ID...`. */
-import type { ReadersResult } from "./Readers.ts"
+/** Process that reads from a server until it is told to stop: `ReadersProcess.ts URL READING`. */
+import { request } from "node:http"
+import type { Reading, ReadersResult } from "./Readers.ts"
+import * as Recording from "./Recording.ts"
 import { clientOf } from "./Servers.ts"
 
-const [url = "", clients = "0", ...largeEvents] = process.argv.slice(2)
+const [url = "", text = ""] = process.argv.slice(2)
+const reading = JSON.parse(text) as Reading
 
 /** Pages between two large events. */
 const pagesPerLargeEvent = 5
 
+/** In no event. */
+const rareWord = "quizzaciously"
+
 const { get } = clientOf(url)
-const result = { pages: 0, largeEvents: 0, longestMs: 0 }
+const result = { pages: 0, largeEvents: 0, exported: 0, longestMs: 0 }
 
 const read = async (path: string) => {
   const startedAt = performance.now()
@@ -17,21 +23,50 @@ const read = async (path: string) => {
   return bytes
 }
 
-const readAll = async () => {
+/** One page after the other, and again from the first. */
+const readPages = async (path: string, afterPage: (n: number) => Promise<void> = async () => {}) => {
   let cursor = ""
   for (let n = 1; ; n++) {
-    const page = (await read(`/api/v1/events?limit=100${cursor}`)).toString()
+    const page = (await read(`${path}${cursor}`)).toString()
     result.pages++
     const next = /"next_cursor":"([^"]+)"/.exec(page)?.[1]
     cursor = next === undefined ? "" : `&cursor=${next}`
-    if (n % pagesPerLargeEvent > 0) continue
-    await read(`/api/v1/events/${largeEvents[n % largeEvents.length]}`)
-    result.largeEvents++
+    await afterPage(n)
   }
 }
 
-for (let client = 0; client < Number(clients); client++) {
-  readAll().catch((error) => {
+const readLarge = (largeEvents: ReadonlyArray<string>) => async (n: number) => {
+  if (n % pagesPerLargeEvent > 0) return
+  await read(`/api/v1/events/${largeEvents[n % largeEvents.length]}`)
+  result.largeEvents++
+}
+
+const exportAll = () =>
+  new Promise<void>((resolve, reject) => {
+    const outgoing = request(new URL("/api/v1/export", url), { headers: Recording.headers }, (response) => {
+      response.on("data", ({ length }: Buffer) => (result.exported += length))
+      response.on("error", reject)
+      response.on("end", resolve)
+    })
+    outgoing.on("error", reject)
+    outgoing.end()
+  })
+
+const readersOf = (given: Reading): ReadonlyArray<() => Promise<unknown>> => {
+  if (given.kind === "search") return [() => readPages(`/api/v1/search?q=${rareWord}`)]
+  if (given.kind === "pages") {
+    const reader = () => readPages("/api/v1/events?limit=100", readLarge(given.largeEvents))
+    return Array.from({ length: given.clients }, () => reader)
+  }
+  return [
+    async () => {
+      for (;;) await exportAll()
+    }
+  ]
+}
+
+for (const reader of readersOf(reading)) {
+  reader().catch((error) => {
     console.error(error)
     process.exit(1)
   })

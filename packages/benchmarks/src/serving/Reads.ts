@@ -24,9 +24,19 @@ const connections = 64
 /** More than the load at a fixed rate opens: by default it would leave none for the readers. */
 const maxConnections = ["--max-connections", "10000"]
 
-const contenders: ReadonlyArray<{ readonly name: string; readonly options: ReadonlyArray<string> }> = [
-  { name: "tachograph serve", options: maxConnections },
-  { name: "with --thread no", options: [...maxConnections, "--thread", "no"] }
+interface Contender {
+  readonly name: string
+  readonly options: ReadonlyArray<string>
+  readonly kind: Readers.Reading["kind"]
+}
+
+const withoutThread = [...maxConnections, "--thread", "no"]
+
+const contenders: ReadonlyArray<Contender> = [
+  { name: `${readers} clients`, options: maxConnections, kind: "pages" },
+  { name: `${readers} clients, \`--thread no\``, options: withoutThread, kind: "pages" },
+  { name: "an export", options: maxConnections, kind: "export" },
+  { name: "a search", options: maxConnections, kind: "search" }
 ]
 
 const largeBody = (fingerprintId: string, n: number) => {
@@ -46,12 +56,12 @@ interface Run {
   readonly reads: ReadonlyArray<Readers.ReadersResult>
 }
 
-const measure = async (url: string, seconds: number, large: ReadonlyArray<string>): Promise<Run> => {
+const measure = async (url: string, seconds: number, reading: Readers.Reading): Promise<Run> => {
   const reads: Array<Readers.ReadersResult> = []
   const beside = async (load: Load.Load) => {
-    const reading = Readers.start(url, readers, large)
+    const started = Readers.start(url, reading)
     const result = await Load.run(load)
-    reads.push(await reading.stop())
+    reads.push(await started.stop())
     return result
   }
   await Load.run({ url, connections, seconds: 2 })
@@ -92,17 +102,19 @@ export const reads = async (options: Options): Promise<void> => {
     const store = await FilledStore.open(make, events)
     const results = contenders.map(() => [] as Array<Run>)
     for (let run = 1; run <= options.runs; run++) {
-      for (const [index, { name, options: flags }] of contenders.entries()) {
+      for (const [index, { kind, name, options: flags }] of contenders.entries()) {
         progress(`reads: ${store.kind}, ${name}, ${run} of ${options.runs}`)
         const served = await Serve.serve(Databases.urlOf(store), flags)
         try {
-          results[index]!.push(await measure(served.url, options.seconds, await recordLarge(served.url)))
+          const largeEvents = await recordLarge(served.url)
+          const reading = kind === "pages" ? { kind, clients: readers, largeEvents } : { kind }
+          results[index]!.push(await measure(served.url, options.seconds, reading))
         } finally {
           await served.stop()
         }
       }
     }
-    for (const [index, { name }] of contenders.entries()) {
+    for (const [index, { name, options: flags }] of contenders.entries()) {
       const runs = results[index]!
       const of = (key: Exclude<keyof Run, "reads">, field: "perSecond" | "percentile99") =>
         runs.map((run) => run[key][field])
@@ -112,38 +124,41 @@ export const reads = async (options: Options): Promise<void> => {
         spread(of("alone", "perSecond"), 0),
         spread(of("beside", "perSecond"), 0),
         ratioOf(of("beside", "perSecond"), of("alone", "perSecond")),
-        index === 0 ? "≥ 0.7×" : "",
+        flags === withoutThread ? "" : "≥ 0.7×",
         spread(of("halfAlone", "percentile99"), 1),
         spread(of("halfBeside", "percentile99"), 1),
         ratioOf(of("halfBeside", "percentile99"), of("halfAlone", "percentile99")),
-        index === 0 ? "≤ 1.5×" : "",
+        flags === withoutThread ? "" : "≤ 1.5×",
         integer(median(all.map(({ pages }) => pages))),
-        integer(median(all.map(({ largeEvents: read }) => read))),
+        integer(median(all.map(({ largeEvents }) => largeEvents))),
+        decimal(median(all.map(({ exported }) => exported)) / 1e6, 1),
         decimal(Math.max(...all.map(({ longestMs }) => longestMs)) / 1_000, 1)
       ])
     }
   }
   print({
-    title: `Recording while ${readers} clients read`,
+    title: "Recording beside reads",
     columns: [
-      "server",
+      "beside",
       "events/s alone",
-      "beside reads",
+      "beside",
       "ratio",
       "target",
       "half the load: p99 ms alone",
-      "beside reads",
+      "beside",
       "ratio",
       "target",
       "pages read",
       "large events read",
+      "MB exported",
       "longest read, s"
     ],
     rows,
     notes: [
       `Bodies of 4 KB into a store of ${integer(events)} events, over ${connections} connections, and at half the rate that these reach. ${readers} clients ` +
-        `page through the store, 100 events a page, and read an event of ${integer(largeEventBytes)} bytes after every fifth page; their process has a ` +
-        `lower priority. Medians of ${options.runs} (range), ${options.seconds} s each, interleaved. Pages and large events are those of one load.`
+        `page through the store, 100 events a page, and read an event of ${integer(largeEventBytes)} bytes after every fifth page; one client exports ` +
+        "everything again and again, or searches everything for a word that occurs nowhere. Their process has a lower priority. " +
+        `Medians of ${options.runs} (range), ${options.seconds} s each, interleaved. What was read is that of one load.`
     ]
   })
 }
