@@ -1,5 +1,5 @@
 /** How long the pages of the viewer take in a real browser, and what two of them take from recording. */
-import { Storage } from "@tachograph/core"
+import { defaultProject, derive, Storage, Throttle } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Databases from "../harness/Databases.ts"
 import * as Load from "../harness/Load.ts"
@@ -80,13 +80,18 @@ const ofManySessions = async (browser: Browser.Browser, options: Options): Promi
   const database = Databases.sqlite()
   await Effect.runPromise(
     Effect.provide(
-      Effect.flatMap(Storage, (storage) => Effect.promise(() => SeededStore.fill(storage, options.events, () => {}))),
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* Effect.promise(() => SeededStore.fill(storage, options.events, () => {}))
+        // As a server does beside recording.
+        yield* derive(storage, defaultProject, Throttle.unthrottled)
+      }),
       database.storage
     )
   )
   const served = await Serve.serve(Databases.urlOf(database))
   try {
-    // The first answer waits for what is derived, which it does once.
+    // The first answer starts the thread that reads.
     const shown = await repeat(options.runs + 1, `${integer(options.events)} events`, async () => {
       const opened = await Browser.open(browser, served.url, "#/sessions", ".sessions .id")
       await opened.close()
