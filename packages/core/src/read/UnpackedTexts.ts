@@ -111,7 +111,7 @@ export class UnpackedTexts implements Join.SharedTexts {
   /** Small pieces are kept: each would take a round trip of its own. */
   #freeStored(): void {
     for (const [key, { bytes, isOwned }] of this.#stored) {
-      if (!Memory.isFreed(bytes)) continue
+      if (!Memory.isLarge(bytes)) continue
       this.#stored.delete(key)
       if (isOwned === true) Memory.freeAlone(bytes)
     }

@@ -154,6 +154,21 @@ describe("UnpackedTexts", () => {
     })
   )
 
+  it.effect("give a text again that was freed, because its memory is a little larger than itself", () =>
+    Effect.gen(function* () {
+      for (const length of [128 * 1024 - 65, 128 * 1024 - 64, 128 * 1024 - 1, 128 * 1024]) {
+        const { key, piece, text } = stored(length)
+        const { texts } = textsOf([{ key, piece, text }], length, length)
+        yield* texts.load(piece.sha256)
+        for (let times = 0; times < 2; times++) {
+          const given = texts.get(key)!
+          assert.isTrue(given.equals(text))
+          texts.free(given)
+        }
+      }
+    })
+  )
+
   it.effect("of a small event are read at once, and those of a large one in groups", () =>
     Effect.gen(function* () {
       const pieces = Array.from({ length: 8 }, (_, n) => stored(1024 * 1024, n))

@@ -7,16 +7,21 @@ import { Buffer } from "node:buffer"
 /** Smaller buffers are left to V8 (bytes). They may be parts of a pool. */
 const minFreedBytes = 128 * 1024
 
+const canFree = (memory: ArrayBufferLike): memory is ArrayBuffer =>
+  memory instanceof ArrayBuffer && memory.byteLength >= minFreedBytes && memory.byteLength > Buffer.poolSize
+
 /** Frees the whole memory that these bytes are in, at once. All views of it are empty afterwards. */
 export const free = ({ buffer }: Uint8Array): void => {
-  if (!(buffer instanceof ArrayBuffer)) return
-  if (buffer.byteLength >= minFreedBytes && buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
+  if (canFree(buffer)) buffer.transfer(0)
 }
+
+/** Whether `free` frees these bytes. They may be few in a large memory: what is unpacked has some bytes more than its text. */
+export const isFreed = ({ buffer }: Uint8Array): boolean => canFree(buffer)
 
 /** The same for bytes that are alone in their memory. Others are left alone. */
 export const freeAlone = (bytes: Uint8Array): void => {
   if (bytes.byteLength === bytes.buffer.byteLength) free(bytes)
 }
 
-/** Whether `free` frees bytes that are alone in their memory. */
-export const isFreed = ({ byteLength }: Uint8Array): boolean => byteLength >= minFreedBytes
+/** Whether `freeAlone` frees bytes of this length, if they are alone in their memory. */
+export const isLarge = ({ byteLength }: Uint8Array): boolean => byteLength >= minFreedBytes

@@ -4,7 +4,8 @@ import * as Memory from "../../../src/payload/format/Memory.ts"
 it("frees the memory of large buffers, with all views of it", () => {
   const buffer = Buffer.allocUnsafe(128 * 1024)
   const view = buffer.subarray(10, 20)
-  expect(Memory.isFreed(buffer)).toBe(true)
+  expect([buffer, view].map(Memory.isFreed)).toEqual([true, true])
+  expect([buffer, view].map(Memory.isLarge)).toEqual([true, false])
   Memory.free(view)
   expect([buffer.length, view.length, buffer.buffer.byteLength]).toEqual([0, 0, 0])
   Memory.free(buffer)
