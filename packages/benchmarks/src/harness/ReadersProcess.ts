@@ -1,8 +1,6 @@
 /** Process that reads from a server until it is told to stop: `ReadersProcess.ts URL READING`. */
-import { request } from "node:http"
 import type { Reading, ReadersResult } from "./Readers.ts"
-import * as Recording from "./Recording.ts"
-import { clientOf } from "./Servers.ts"
+import { answerTo, clientOf } from "./Servers.ts"
 
 const [url = "", text = ""] = process.argv.slice(2)
 const reading = JSON.parse(text) as Reading
@@ -41,16 +39,9 @@ const readLarge = (largeEvents: ReadonlyArray<string>) => async (n: number) => {
   result.largeEvents++
 }
 
-const exportAll = () =>
-  new Promise<void>((resolve, reject) => {
-    const outgoing = request(new URL("/api/v1/export", url), { headers: Recording.headers }, (response) => {
-      response.on("data", ({ length }: Buffer) => (result.exported += length))
-      response.on("error", reject)
-      response.on("end", resolve)
-    })
-    outgoing.on("error", reject)
-    outgoing.end()
-  })
+const exportAll = async () => {
+  for await (const chunk of await answerTo(url, "/api/v1/export")) result.exported += chunk.length
+}
 
 const readersOf = (given: Reading): ReadonlyArray<() => Promise<unknown>> => {
   if (given.kind === "search") return [() => readPages(`/api/v1/search?q=${rareWord}`)]

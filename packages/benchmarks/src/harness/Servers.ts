@@ -1,4 +1,5 @@
 /** Starts Tachograph and the baseline servers as processes, and sends requests with a cheap client. */
+import { createReadStream } from "node:fs"
 import { Agent, request } from "node:http"
 import type { Database } from "./Databases.ts"
 import * as Processes from "./Processes.ts"
@@ -57,6 +58,17 @@ export const clientOf = (url: string): Client => {
     close: () => agent.destroy()
   }
 }
+
+/** The answer while it comes. `body` is a file to send. Rejects unless the status is 200. */
+export const answerTo = (url: string, path: string, body?: string) =>
+  new Promise<NodeJS.ReadableStream>((resolve, reject) => {
+    const { headers } = Recording
+    const outgoing = request(new URL(path, url), { method: body === undefined ? "GET" : "POST", headers }, (response) =>
+      response.statusCode === 200 ? resolve(response) : reject(new Error(`${path}: ${response.statusCode}`))
+    ).on("error", reject)
+    if (body === undefined) outgoing.end()
+    else createReadStream(body).pipe(outgoing)
+  })
 
 const serverOf = (running: Processes.Running): Server => {
   const { close, ...client } = clientOf(running.url)

@@ -1,7 +1,6 @@
 /** Exports, imports of them, and whether another export is the same. */
 import { createHash } from "node:crypto"
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
-import { request } from "node:http"
+import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Transform } from "node:stream"
@@ -11,6 +10,7 @@ import { largest } from "../harness/Options.ts"
 import * as Processes from "../harness/Processes.ts"
 import * as Recording from "../harness/Recording.ts"
 import * as Serve from "../harness/Serve.ts"
+import { answerTo } from "../harness/Servers.ts"
 import { decimal, integer, print, progress } from "../harness/Table.ts"
 import * as FilledStore from "./FilledStore.ts"
 import type { Options } from "./Options.ts"
@@ -38,16 +38,6 @@ const through = async (
   await pipeline([from, look, ...stages] as [NodeJS.ReadableStream, ...Array<NodeJS.ReadWriteStream>])
   return { bytes, sha256: hash.digest("hex") }
 }
-
-const answerTo = (url: string, path: string, body?: string) =>
-  new Promise<NodeJS.ReadableStream>((resolve, reject) => {
-    const { headers } = Recording
-    const outgoing = request(new URL(path, url), { method: body === undefined ? "GET" : "POST", headers }, (response) =>
-      response.statusCode === 200 ? resolve(response) : reject(new Error(`${path}: ${response.statusCode}`))
-    ).on("error", reject)
-    if (body === undefined) outgoing.end()
-    else createReadStream(body).pipe(outgoing)
-  })
 
 const exportTo = async (url: string, file: string): Promise<Passed> => {
   const startedAt = performance.now()

@@ -5,13 +5,13 @@
  */
 import { toBuffer } from "../payload/format/Bytes.ts"
 import * as Memory from "../payload/format/Memory.ts"
-import type * as Pack from "../payload/format/Pack.ts"
+import * as Pack from "../payload/format/Pack.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { LruCache } from "./LruCache.ts"
 import * as OpenChain from "./OpenChain.ts"
 
-const maxChainBytes = 8 * 1024 * 1024
-const maxTextBytes = 4 * 1024 * 1024
+const cachedChainBytes = 8 * 1024 * 1024
+const cachedTextBytes = 4 * 1024 * 1024
 
 /** After this time without a read nothing is kept (ms). */
 const keptMs = 10_000
@@ -29,7 +29,7 @@ interface KeptText {
 
 /** The first stored bytes of a chain, with the checksum of its first pack. Undefined if that is damaged. */
 const keyOf = ([first]: Pack.StoredChain): string | undefined =>
-  first?.head === undefined ? undefined : first.bytes.toString("latin1", 0, first.head.end + 4)
+  first?.head === undefined ? undefined : first.bytes.toString("latin1", 0, first.head.end + Pack.checksumBytes)
 
 const isBeginning = ({ open, stored }: KeptChain, chain: Pack.StoredChain): boolean => {
   let at = 0
@@ -41,9 +41,9 @@ const isBeginning = ({ open, stored }: KeptChain, chain: Pack.StoredChain): bool
 }
 
 export class UnpackedCache {
-  readonly #chains = new LruCache<string, KeptChain>(maxChainBytes)
+  readonly #chains = new LruCache<string, KeptChain>(cachedChainBytes)
   /** By their names. */
-  readonly #texts = new LruCache<string, KeptText>(maxTextBytes)
+  readonly #texts = new LruCache<string, KeptText>(cachedTextBytes)
   /** The chains that were returned and are kept. */
   readonly #kept = new WeakSet<OpenChain.OpenChain>()
   #expiry: NodeJS.Timeout | undefined

@@ -67,7 +67,7 @@ export const neededBy = (
     chain === undefined ? needs : PackRanges.add(needs, { from: chain.start, to: number - 1 })
   )
 
-const checksumBytes = 4
+export const checksumBytes = 4
 
 /** Reused for the number of each pack. */
 const numberWriter = new ByteWriter(8)

@@ -31,14 +31,3 @@ export const movable = (bytes: Uint8Array, isOwned: boolean): Uint8Array<ArrayBu
   isOwned && bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
     ? (bytes as Uint8Array<ArrayBuffer>)
     : Uint8Array.from(bytes)
-
-/** The bytes in one, which can be transferred: several would cost more than copying what is small. */
-export const copyOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
-  const copy = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    copy.set(part, at)
-    at += part.length
-  }
-  return copy
-}

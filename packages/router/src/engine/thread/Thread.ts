@@ -35,7 +35,7 @@ import { errorData } from "./ErrorData.ts"
 import * as HeapLimit from "./HeapLimit.ts"
 import * as KeyCodec from "./KeyCodec.ts"
 import type { Call, FromThread, Start, ToThread } from "./Messages.ts"
-import { copyOf, movable, Outbox } from "./Outbox.ts"
+import { movable, Outbox } from "./Outbox.ts"
 import * as Priority from "./Priority.ts"
 import * as Spans from "./Spans.ts"
 import { Streams } from "./Streams.ts"
@@ -181,9 +181,10 @@ const run = async (port: MessagePort, start: Start) => {
       return streams.send(id, stream)
     }
     if (typeof answer.body === "string") return outbox.send({ type: "answer", id, answer })
+    // Several small parts would cost more to transfer than one costs to copy.
     const body = isCounted(byteLength(answer.body))
       ? answer.body.map((part) => movable(part, answer.isShared !== true))
-      : [copyOf(answer.body)]
+      : [movable(Buffer.concat(answer.body), false)]
     const transfers = new Set(body.map(({ buffer }) => buffer))
     outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(transfers))
   }
@@ -198,8 +199,11 @@ const run = async (port: MessagePort, start: Start) => {
     announceStale: (project: ProjectId, session: number) =>
       Effect.sync(() => {
         isFromHost = true
-        staleSessions.announce(project, session)
-        isFromHost = false
+        try {
+          staleSessions.announce(project, session)
+        } finally {
+          isFromHost = false
+        }
       }),
     metrics: () => PrometheusMetrics.format(),
     ping: () => storage.ping
