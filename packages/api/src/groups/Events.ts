@@ -165,6 +165,8 @@ export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("listEvents", "/events", {
     query: {
       ...filters,
+      after_event: Schema.optionalKey(EventId),
+      before_event: Schema.optionalKey(EventId),
       limit: Schema.optionalKey(Limit),
       cursor: Schema.optionalKey(cursor.schema),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))

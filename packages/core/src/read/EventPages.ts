@@ -35,15 +35,17 @@ export interface EventFilterQuery extends Pick<EventQuery, "session" | "agent" |
   readonly fields?: FieldFilter | undefined
 }
 
-export interface EventListQuery extends EventFilterQuery, Pick<EventQuery, "order" | "after" | "limit"> {}
+export interface EventListQuery
+  extends EventFilterQuery, Pick<EventQuery, "order" | "after" | "above" | "below" | "limit"> {}
 
 /** What is visible of a page. Events that commit late may appear before its end afterwards. */
 export const visible = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   project: ProjectId,
-  { fields = {}, from, to, ...names }: EventListQuery
+  { above, below, fields = {}, from, to, ...names }: EventListQuery
 ): Effect.fn.Return<ListPage<StoredSummary, EventId>, StorageUnavailable> {
-  const query = { ...names, ...idsBetween(from, to) }
+  const ids = idsBetween(from, to)
+  const query = { ...names, above: highest(above, ids.above), below: lowest(below, ids.below) }
   const isFound = Object.values(fields).some((value) => value !== undefined)
   if (isFound) return yield* storage.findEvents(project, query, fields, maxLookedEvents)
   // One more event than a page has shows whether there is a next page.
@@ -85,6 +87,12 @@ export const idsBetween = (from: DateTime.Utc | undefined, to: DateTime.Utc | un
   ...(from && { above: lastIdBefore(from) }),
   ...(to && { below: firstIdOf(to) })
 })
+
+/** Of two bounds the one that leaves fewer ids. */
+const highest = (one: EventId | undefined, other: EventId | undefined) =>
+  one === undefined || (other !== undefined && other > one) ? other : one
+const lowest = (one: EventId | undefined, other: EventId | undefined) =>
+  one === undefined || (other !== undefined && other < one) ? other : one
 
 const firstIdOf = (time: DateTime.Utc): EventId => EventTime.firstIdOf(Math.max(0, time.epochMilliseconds))
 

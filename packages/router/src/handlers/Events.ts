@@ -20,6 +20,8 @@ export const operations = Effect.gen(function* () {
       Effect.map(
         recorder.listEvents({
           ...EventFilter.of(query),
+          above: query.after_event,
+          below: query.before_event,
           order: query.order ?? "asc",
           ...PageQuery.of(query, Events.cursor)
         }),

@@ -63,6 +63,10 @@ export interface EventFilters {
 
 /** The query of List Events. */
 export interface EventListQuery extends EventFilters, PageQuery {
+  /** Only events that were recorded after the one with this id. */
+  readonly after_event?: string | undefined
+  /** Only events that were recorded before the one with this id. */
+  readonly before_event?: string | undefined
   readonly order?: "asc" | "desc" | undefined
 }
 

@@ -234,6 +234,32 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     })
 
+    it("filters by the events before and after, which need not exist", async () => {
+      const { client } = fixture()
+      const session = "around"
+      const ids: Array<string> = []
+      for (let n = 0; n < 5; n++) ids.push(await send({ session }))
+      const { received_at } = (await list({ session })).events[2]
+      const of = async (query: Record<string, string>) => idsOf(await list({ session, ...query }))
+      expect(await of({ after_event: ids[1]! })).toEqual(ids.slice(2))
+      expect(await of({ before_event: ids[3]! })).toEqual(ids.slice(0, 3))
+      expect(await of({ before_event: ids[3]!, order: "desc", limit: "2" })).toEqual([ids[2], ids[1]])
+      expect(await of({ after_event: ids[0]!, before_event: ids[4]! })).toEqual(ids.slice(1, 4))
+      expect(await of({ after_event: ids[0]!, before_event: ids[4]!, error: "false" })).toEqual(ids.slice(1, 4))
+      expect(await of({ after_event: ids[3]!, before_event: ids[1]! })).toEqual([])
+      // The narrower of an event and a time.
+      expect(await of({ after_event: ids[3]!, after: "1960-01-01T00:00:00Z" })).toEqual([ids[4]])
+      expect(await of({ before_event: ids[1]!, before: "9999-12-31T23:59:59Z" })).toEqual([ids[0]])
+      expect(await of({ after_event: ids[0]!, after: "9999-12-31T23:59:59Z" })).toEqual([])
+      expect(await of({ before_event: ids[4]!, before: received_at })).not.toContain(ids[3])
+      const { next_cursor } = await list({ session, after_event: ids[0]!, limit: "2" })
+      expect(await of({ after_event: ids[0]!, cursor: next_cursor })).toEqual(ids.slice(3))
+      expect(await of({ after_event: "00000000-0000-7000-8000-000000000000" })).toEqual(ids)
+      for (const field of ["after_event", "before_event"]) {
+        expectInvalid(await client.get(`/api/v1/events?${field}=x`), "uuid_parsing", "query", field)
+      }
+    })
+
     it("pages in both orders by an opaque cursor, without gaps or repeats", async () => {
       const sent: Array<string> = []
       for (let n = 0; n < 23; n++) sent.push(await send({ session: "paged" }))

@@ -9,9 +9,9 @@ export interface EventPage {
   readonly next_cursor: string | null
 }
 
-/** Where a list goes on: after a row, by the server's cursor, and before a time. */
+/** Where a list goes on: after a row, by the server's cursor, and before a damaged event. */
 interface Place {
-  readonly before?: string
+  readonly before_event?: string
   readonly cursor?: string
 }
 
@@ -21,8 +21,8 @@ interface Piece extends Page<ListedEvent> {
 }
 
 /**
- * As far as a damaged event, which stands alone in the next piece. The piece after that begins before its millisecond, because no
- * cursor names a place after an event that is not answered.
+ * As far as a damaged event, which stands alone in the next piece. The piece after that begins before it by its id, because there
+ * is no cursor of an event that is not answered.
  */
 const readPiece = async (
   query: Client.Query,
@@ -34,8 +34,8 @@ const readPiece = async (
   const ask = (limit: number) => Client.get<EventPage>(["events"], { ...query, ...from, order: "desc", limit }, signal)
   const { limit: asked, page } = await Damage.readPage(ask, limit)
   if (Damage.isDamaged(page)) {
-    const before = Damage.iso(Damage.timeOf(page.damaged))
-    return { rows: [Damage.summaryOf(page.damaged)], next: JSON.stringify({ before } satisfies Place), isCut: true }
+    const next = JSON.stringify({ before_event: page.damaged } satisfies Place)
+    return { rows: [Damage.summaryOf(page.damaged)], next, isCut: true }
   }
   const { events, next_cursor: cursor } = page
   const next = cursor === null ? null : JSON.stringify({ ...from, cursor } satisfies Place)

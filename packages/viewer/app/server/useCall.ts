@@ -2,7 +2,8 @@
 import * as Client from "./Client.ts"
 import * as Damage from "./Damage.ts"
 import * as Events from "./Events.ts"
-import type { Call, CallPage, EventSummary, Message, MessagePage } from "./Types.ts"
+import type { Page } from "./PagedList.ts"
+import type { Call, CallPage, EventSummary, ListedEvent, Message, MessagePage } from "./Types.ts"
 import { useAnswer } from "./useAnswer.ts"
 
 export interface CallState {
@@ -19,38 +20,34 @@ export interface CallState {
 /** Rows of a page at most. */
 const maxRows = 1_000
 
-/** Lists have no filter by id, but by the time in it. From both ends, where another event of the same time is damaged. */
+/** Lists have no filter by id, but by the time in it, which few events share. */
 const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
   const ms = Damage.timeOf(id)
   if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
   const query = { after: Damage.iso(ms), before: Damage.iso(ms + 1) }
-  for (const order of ["asc", "desc"]) {
-    const ask = (limit: number) => Client.get<Events.EventPage>(["events"], { ...query, order, limit }, signal)
-    const { limit, page } = await Damage.readPage(ask, maxRows)
-    if (Damage.isDamaged(page)) {
-      if (page.damaged === id) break
-      continue
-    }
-    const found = page.events.find(({ event_id }) => event_id === id)
+  let place: string | null = null
+  do {
+    const { next, rows }: Page<ListedEvent> = await Events.readLatest(query, place, maxRows, signal)
+    const found = rows.find(({ event_id }) => event_id === id)
+    if (found?.is_damaged === true) throw new Client.ServerError(500, "event-damaged", { eventId: id })
     if (found !== undefined) return found
-    if (limit === maxRows) throw new Client.ServerError(404, "event-not-found")
-  }
-  throw new Client.ServerError(500, "event-damaged", { eventId: id })
+    place = next
+  } while (place !== null)
+  throw new Client.ServerError(404, "event-not-found")
 }
 
-/** The call of the session before a time in an id. */
+/** The call of the session before this one. */
 const previousOf = async (session: string, id: string, signal: AbortSignal): Promise<string | undefined> => {
-  const query = { session, before: Damage.iso(Damage.timeOf(id)) }
-  const { rows } = await Events.readLatest(query, null, 1, signal)
+  const { rows } = await Events.readLatest({ session, before_event: id }, null, 1, signal)
   return rows[0]?.event_id
 }
 
-/** The calls just before the event, the event, and the one after it. */
+/** The call just before the event, the event, and the one after it. */
 const around = async (event: EventSummary, signal: AbortSignal): Promise<ReadonlyArray<Call>> => {
   const { event_id, session } = event
   let after = await previousOf(session, event_id, signal)
   const calls: Array<Call> = []
-  // Usually one page: several only where calls share a millisecond, or are damaged.
+  // Usually one page: several only where calls are damaged.
   for (;;) {
     const ask = (limit: number) =>
       Client.get<CallPage>(["sessions", session, "calls"], { after_event: after, limit }, signal)

@@ -1,28 +1,45 @@
 import { MemoryStorage, Storage, type StoredSummary } from "@tachograph/core"
+import type { HttpClient } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { openWithKey } from "../Browser.ts"
+import { timeOf } from "../../app/server/Damage.ts"
 import { Conversation, registered, text, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 
-const damage = (rows: ReadonlyArray<StoredSummary>) =>
-  rows.map((row) => (row.summary?.agent === "damaged" ? { ...row, summary: undefined } : row))
+/** A storage that answers no fields of some calls, as one whose rows cannot be read. */
+const damaging = (isDamaged: (row: StoredSummary) => boolean) => {
+  const damage = (rows: ReadonlyArray<StoredSummary>) =>
+    rows.map((row) => (isDamaged(row) ? { ...row, summary: undefined } : row))
+  return Layer.effect(
+    Storage,
+    Effect.map(Storage, (storage) =>
+      Storage.of({
+        ...storage,
+        listEvents: (...args) => Effect.map(storage.listEvents(...args), damage),
+        findEvents: (...args) =>
+          Effect.map(storage.findEvents(...args), (page) => ({ ...page, rows: damage(page.rows) }))
+      })
+    )
+  ).pipe(Layer.provide(MemoryStorage.layer))
+}
 
-/** A storage that answers no fields of the calls of the agent `damaged`, as one whose rows cannot be read. */
-const damaging = Layer.effect(
-  Storage,
-  Effect.map(Storage, (storage) =>
-    Storage.of({
-      ...storage,
-      listEvents: (...args) => Effect.map(storage.listEvents(...args), damage),
-      findEvents: (...args) => Effect.map(storage.findEvents(...args), (page) => ({ ...page, rows: damage(page.rows) }))
-    })
-  )
-).pipe(Layer.provide(MemoryStorage.layer))
+/** Records calls at once until three of them share a millisecond. Returns their ids, in order. */
+const recordInOneMillisecond = async (client: HttpClient.Client): Promise<ReadonlyArray<string>> => {
+  const fingerprint = await registered(client)
+  for (let round = 0; ; round++) {
+    const calls = Array.from({ length: 10 }, (_, number) =>
+      new Conversation(client, fingerprint, `session ${round}-${number}`).call([user("Question")], [text("Answer")])
+    )
+    const ids = (await Promise.all(calls)).sort()
+    const at = ids.findIndex((id, number) => number >= 2 && timeOf(id) === timeOf(ids[number - 2]!))
+    if (at !== -1) return ids.slice(at - 2, at + 1)
+  }
+}
 
 /** Seven calls of a session, of which the third and the fifth are damaged. */
 const record = async () => {
-  const server = await start(damaging)
+  const server = await start(damaging(({ summary }) => summary?.agent === "damaged"))
   onTestFinished(() => server.close())
   const fingerprint = await registered(server.client)
   const whole = new Conversation(server.client, fingerprint, "a session", { agent: "whole" })
@@ -61,6 +78,22 @@ export const define = () => {
       const shown = (await page.locator("tbody tr").allInnerTexts()).map((row) => row.includes("damaged"))
       expect(shown).toEqual([false, false, true, false, true, false, false])
       expect(complaints.filter((complaint) => !complaint.includes("status of 500"))).toEqual([])
+    })
+
+    it("hide no other call of their millisecond", async () => {
+      const damaged = new Set<string>()
+      const server = await start(damaging(({ id }) => damaged.has(id)))
+      onTestFinished(() => server.close())
+      const [first, second, third] = await recordInOneMillisecond(server.client)
+      damaged.add(second!)
+      const { page } = await openWithKey(`${server.url}/viewer/#/live`, apiKey)
+      for (const id of [third, second, first]) await page.locator(`tbody a[href="#/events/${id}"]`).waitFor()
+      for (const id of [first!, third!]) {
+        await page.goto(`${server.url}/viewer/#/events/${id}`)
+        await page.locator(".said").getByText("Answer", { exact: true }).waitFor()
+      }
+      await page.goto(`${server.url}/viewer/#/events/${second}`)
+      await page.getByRole("heading", { name: "This call is damaged" }).waitFor()
     })
 
     it("are counted among those of a runtime", async () => {

@@ -89,6 +89,8 @@ export interface Operations {
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
+      readonly after_event?: string | undefined
+      readonly before_event?: string | undefined
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
       readonly order?: "asc" | "desc" | undefined
