@@ -135,8 +135,8 @@ describe("tachograph reindex", () => {
   it("goes on where it was when it is killed", async () => {
     const { args, filename, select } = copy()
     const reindexed = () => select("SELECT count(*) AS count FROM events WHERE cost = 3000000000")[0]!["count"]
-    const killed = start([...args, "--rate", "1%"], {})
-    await vi.waitFor(() => expect(reindexed()).toBeGreaterThan(0), { timeout: 30_000 })
+    const killed = start([...args, "--rate", "5%"], {})
+    await vi.waitFor(() => expect(reindexed()).toBeGreaterThan(0), { timeout: 100_000 })
     killed.child.kill("SIGKILL")
     expect((await killed.finished).signal).toBe("SIGKILL")
     const before = Number(reindexed())
@@ -150,9 +150,9 @@ describe("tachograph reindex", () => {
 
   it("says how far it came when it is stopped", async () => {
     const { args, select } = copy()
-    const stopped = start([...args, "--rate", "1%"], {})
+    const stopped = start([...args, "--rate", "5%"], {})
     const reindexed = () => select("SELECT count(*) AS count FROM events WHERE cost = 3000000000")[0]!["count"]
-    await vi.waitFor(() => expect(reindexed()).toBeGreaterThan(0), { timeout: 30_000 })
+    await vi.waitFor(() => expect(reindexed()).toBeGreaterThan(0), { timeout: 100_000 })
     stopped.child.kill("SIGINT")
     const { code, stderr, stdout } = await stopped.finished
     expect([code, stdout]).toEqual([130, ""])
