@@ -35,7 +35,8 @@ const shared = {
   setupFiles: ["scripts/vitest/EachFile.ts", "packages/testkit/test/SeedProperties.ts"],
   // A generous limit in ms: it ends a test that hangs, and is not an assertion about time.
   testTimeout: 120_000,
-  hookTimeout: 120_000
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } }
 }
 
 export default defineConfig({

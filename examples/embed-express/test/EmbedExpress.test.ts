@@ -13,7 +13,7 @@ type OnFinished = (cleanup: () => Promise<void>) => void
 const run = (name: string, env: Record<string, string>, onFinished: OnFinished = onTestFinished) =>
   Program.run(new URL(`../src/${name}.ts`, import.meta.url), env, onFinished)
 
-const soon = { timeout: 10_000 }
+const soon = { timeout: 60_000 }
 
 const ada = "token-of-ada"
 const bob = "token-of-bob"

@@ -20,6 +20,6 @@ Embedded.suite(example, (app) => {
         .filter((line) => line.includes("request completed"))
         .map((line) => JSON.parse(line).res.statusCode)
     // The first request is the start-up check in `run`.
-    await vi.waitFor(() => expect(answered()).toEqual([200, 404, 401, 200]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(answered()).toEqual([200, 404, 401, 200]), { timeout: 60_000 })
   })
 })

@@ -192,7 +192,7 @@ describe("createHandler", () => {
     let opened = 0
     const counted = Layer.unwrap(Effect.sync(() => (opened++, storage)))
     const handler = closed(createHandler({ storage: counted }))
-    await vi.waitFor(() => expect(opened).toBe(1))
+    await vi.waitFor(() => expect(opened).toBe(1), { timeout: 60_000 })
     await Promise.all([handler(await health()), handler(await health())])
     expect(opened).toBe(1)
   })
@@ -206,7 +206,7 @@ describe("createHandler", () => {
     )
     const handler = closed(createHandler({ storage: flaky }))
     // The attempt during the start fails without an invocation.
-    await vi.waitFor(() => expect(log).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(log).toHaveBeenCalledTimes(1), { timeout: 60_000 })
     const refused = await handler(await health())
     expect(type(refused)).toEqual([503, "storage-unavailable"])
     expect(refused.headers).toEqual({ ...commonHeaders, "retry-after": "1" })

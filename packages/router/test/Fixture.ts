@@ -38,7 +38,7 @@ class Gate {
 
   /** Resolves when this many calls have arrived. */
   async arrived(calls: number): Promise<void> {
-    await expect.poll(() => this.arrivals, { timeout: 10_000, interval: 2 }).toBe(calls)
+    await expect.poll(() => this.arrivals, { interval: 2 }).toBe(calls)
   }
 }
 

@@ -28,7 +28,7 @@ const expectNothingHeld = ({ fetch }: Tachograph, path: string) =>
       if (metrics.status === 503) return
       expect(/^tachograph_proxy_held_bytes (\d+)$/m.exec(await metrics.text())?.[1] ?? "0").toBe("0")
     },
-    { timeout: 4_000, interval: 5 }
+    { timeout: 60_000, interval: 5 }
   )
 
 /** Over a memory storage, opened by `apiKey` unless there is a rule. Closed when the test ends. */

@@ -41,7 +41,7 @@ export const serveInProcess = async (args: ReadonlyArray<string>, cacheTtl: Dura
   const { effect, printed } = prepare(["serve", "--port", "0", ...args], {})
   const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
   onTestFinished(() => Effect.runPromise(Fiber.interrupt(fiber)))
-  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(printed.stdout)![1]!, { timeout: 20_000 })
+  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(printed.stdout)![1]!, { timeout: 60_000 })
 }
 
 /** Expects one line on standard error that contains `message`, nothing on standard output, and exit code 2. */

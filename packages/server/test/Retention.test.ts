@@ -220,7 +220,7 @@ describe.concurrent("tachograph serve --retain", () => {
     const server = await serve(["--port", "0", "--retain", "1h"], { cwd, env: { TACHOGRAPH_API_KEY: key } })
     const me = await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${key}` } })
     expect(await me.json()).toMatchObject({ scopes: ["admin"], retention_ms: 3_600_000 })
-    await expect.poll(() => server.output().stderr, { timeout: 20_000 }).toContain("older")
+    await expect.poll(() => server.output().stderr).toContain("older")
     const { code, stderr } = await server.stop()
     expect(code).toBe(0)
     const lines = stderr.trimEnd().split("\n")

@@ -127,7 +127,7 @@ describe.each(["in time", "as a whole"])("a stream that comes %s, and is not rea
   }
 
   const outputOf = async (recording: Recording) => {
-    await vi.waitFor(() => expect(recording.recorder.counters()).toMatchObject({ underWay: 0 }), 5000)
+    await vi.waitFor(() => expect(recording.recorder.counters()).toMatchObject({ underWay: 0 }), { timeout: 60_000 })
     const [{ properties }] = (await recording.events()) as [any]
     return properties.output
   }
@@ -152,7 +152,7 @@ it("counts a stream that is not read on, and whose inputs JSON cannot write", as
     telemetry: { integrations: [recording.recorder.aiSdk] }
   })
   for await (const part of textStream) if (part === "a") break
-  await vi.waitFor(() => expect(recording.drops).toMatchObject([{ reason: "unreadable" }]), 5000)
+  await vi.waitFor(() => expect(recording.drops).toMatchObject([{ reason: "unreadable" }]), { timeout: 60_000 })
   expect(recording.recorder.counters()).toMatchObject({ underWay: 0, heldBytes: 0 })
 })
 

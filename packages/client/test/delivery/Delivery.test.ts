@@ -287,7 +287,7 @@ describe("delivery over HTTP", () => {
     const { record, recorder, server } = await open()
     server.intercept = refuse(503, "overloaded", { "retry-after": "60" })
     record(1)
-    await vi.waitFor(() => expect(recorder.counters().retried).toBe(1))
+    await vi.waitFor(() => expect(recorder.counters().retried).toBe(1), { timeout: 60_000 })
     const counters = JSON.parse(JSON.stringify(recorder.counters())) as unknown
     expect(counters).toMatchObject({ problem: `${server.url} answered 503 overloaded` })
   })
@@ -302,7 +302,7 @@ describe("delivery over HTTP", () => {
       const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
       const recorder = createRecorder({ url, apiKey })
       recorder.record({ api: "aisdk", inputs: {}, output: {} })
-      await vi.waitFor(() => expect(recorder.counters().problem).toBe(problem))
+      await vi.waitFor(() => expect(recorder.counters().problem).toBe(problem), { timeout: 60_000 })
       warn.mockRestore()
     }
   })

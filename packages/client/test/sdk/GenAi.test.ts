@@ -171,7 +171,7 @@ describe.each(majors)("@google/genai %s", (_major, Sdk) => {
     // The proxy records what it passed on, read or not.
     const isProxied = false
     await compared(recording, provider, run, isProxied)
-    await vi.waitFor(() => expect(recording.recorder.counters().recorded).toBe(1))
+    await vi.waitFor(() => expect(recording.recorder.counters().recorded).toBe(1), { timeout: 60_000 })
     expect(await recording.events()).toMatchObject([
       { properties: { output: { candidates: [{ content: { parts: [{ text: expect.stringMatching(/^Grüße/) }] } }] } } }
     ])

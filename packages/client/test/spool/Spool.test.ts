@@ -215,7 +215,7 @@ describe("a spooled event", () => {
     record(1)
     await recorder.spooled()
     // Each attempt reads the file.
-    await vi.waitFor(() => expect(recorder.counters().retried).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(recorder.counters().retried).toBeGreaterThan(0), { timeout: 60_000 })
     const [name] = filesIn(spool)
     const file = join(spool, name!)
     // No user can read a folder as a file.
@@ -444,7 +444,7 @@ describe("a spool in a busy application", () => {
       await flushed(recorder)
       return new Set(await numbers(server)).size
     }
-    await expect.poll(arrived, { timeout: 60_000 }).toBe(20 + 300)
+    await expect.poll(arrived).toBe(20 + 300)
     const sent = (await numbers(server)).map(Number)
     expect(sent).toHaveLength(320)
     expect(sent.findLastIndex((n) => n < 100)).toBeLessThan(100)

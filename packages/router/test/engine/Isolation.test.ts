@@ -42,7 +42,7 @@ const open = async () => {
 }
 
 const isReady = async (client: ReturnType<typeof HttpClient.make>) =>
-  expect.poll(async () => (await client.get("/ready")).status, { timeout: 30_000, interval: 20 }).toBe(200)
+  expect.poll(async () => (await client.get("/ready")).status, { interval: 20 }).toBe(200)
 
 it.each(["exit", "exhaust"])("starts another thread after one that ended: %s", async (how) => {
   const { act, client, event, tachograph } = await open()
@@ -87,7 +87,7 @@ it("answers for itself, and refuses events, while the thread stands still", asyn
   // It answers when it has waited for the thread for a second.
   expect((await client.get("/ready")).status).toBe(503)
   expect((await client.get("/metrics")).status).toBe(200)
-  await expect.poll(() => tachograph.record(event(2)).catch(({ type }) => type), { timeout: 2_000 }).toBe("overloaded")
+  await expect.poll(() => tachograph.record(event(2)).catch(({ type }) => type)).toBe("overloaded")
   expect((await stopped).status).toBe(404)
   await isReady(client)
   const ids = [(await waiting).event_id, (await tachograph.record(event(3))).event_id]
@@ -98,7 +98,7 @@ it("answers for itself, and refuses events, while the thread stands still", asyn
 it("closes although the thread stands still", async () => {
   const { act, client, tachograph } = await open()
   expect((await act("freeze")).status).toBe(404)
-  await expect.poll(async () => (await client.get("/ready")).status, { timeout: 5_000 }).toBe(503)
+  await expect.poll(async () => (await client.get("/ready")).status).toBe(503)
   await tachograph.close()
 })
 

@@ -166,10 +166,10 @@ const freedBytes = () => {
 
 const target = ({ path }: Opened) => `/api/v1${path}`
 
-const isTaken = ({ admission }: Opened) => expect.poll(() => admission.answerBytes, { timeout: 20_000 }).toBe(0)
+const isTaken = ({ admission }: Opened) => expect.poll(() => admission.answerBytes).toBe(0)
 
 /** One answer is reserved for: before its event is read, and when its length is known. It may be given up at once. */
-const isAdmitted = (seen: ReturnType<typeof watched>) => expect.poll(() => seen.admitted, { timeout: 20_000 }).toBe(2)
+const isAdmitted = (seen: ReturnType<typeof watched>) => expect.poll(() => seen.admitted).toBe(2)
 
 /** Counts what is reserved for answers from now on. */
 const watched = ({ admission }: Opened) => {
@@ -197,10 +197,10 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     const freed = freedBytes()
     const { send, socket, state } = client(port)
     send("GET", target(opened))
-    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    await expect.poll(() => opened.admission.answerBytes).toBeGreaterThan(textBytes)
     socket.resume()
     const length = () => Number(/content-length: (\d+)/i.exec(state.head)?.[1])
-    await expect.poll(() => state.bytes > length(), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.bytes > length()).toBe(true)
     expect(length()).toBeGreaterThan(textBytes)
     await isTaken(opened)
     // The text as it was unpacked, and the answer.
@@ -219,13 +219,13 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     const seen = watched(opened)
     const clients = Array.from({ length: 100 }, () => client(port))
     for (const { send } of clients) send("GET", target(opened))
-    await expect.poll(() => seen.admitted + seen.refused, { timeout: 20_000 }).toBeGreaterThanOrEqual(100)
+    await expect.poll(() => seen.admitted + seen.refused).toBeGreaterThanOrEqual(100)
     // The front counts the admitted one again, with its envelope.
     await expect.poll(() => [seen.admitted, seen.refused]).toEqual([2, 99])
     expect(seen.maxBytes).toBeLessThan(textBytes + 1_000)
     expect(reads).toHaveBeenCalledTimes(1)
     for (const { socket } of clients) socket.resume()
-    await expect.poll(() => clients.every(({ state }) => state.head !== ""), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => clients.every(({ state }) => state.head !== "")).toBe(true)
     const refusals = clients.filter(({ state }) => state.head.startsWith("HTTP/1.1 503 "))
     expect(refusals).toHaveLength(99)
     for (const { state } of refusals) {
@@ -240,7 +240,7 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     const { send, socket } = client(await serve(opened))
     const freed = freedBytes()
     send("GET", target(opened))
-    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(textBytes)
+    await expect.poll(() => opened.admission.answerBytes).toBeGreaterThan(textBytes)
     socket.destroy()
     await isTaken(opened)
     expect(freed()).toBeGreaterThanOrEqual(2 * textBytes)
@@ -255,7 +255,7 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     await isAdmitted(seen)
     await isTaken(opened)
     socket.resume()
-    await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.isClosed).toBe(true)
     expect(state.bytes).toBeLessThan(textBytes)
   })
 
@@ -266,7 +266,7 @@ describe.each(Object.entries(servers))("A large answer over %s", (_, serve) => {
     socket.resume()
     send("HEAD", target(opened))
     send("GET", "/health")
-    await expect.poll(() => state.head.endsWith("}"), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.head.endsWith("}")).toBe(true)
     expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*content-length: 16000\d{3}\r\n[^]*\r\n\r\nHTTP\/1\.1 200 [^]*"ok"/i)
     expect(opened.admission.answerBytes).toBe(0)
     expect(freed()).toBeGreaterThanOrEqual(2 * textBytes)
@@ -296,7 +296,7 @@ describe("A large answer over node:http", () => {
     const { send, socket, state } = client(port)
     socket.resume()
     send("GET", target(opened))
-    await expect.poll(() => state.bytes > textBytes, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.bytes > textBytes).toBe(true)
     expect(turns.length).toBeGreaterThan(textBytes / 65_536 - 2)
     expect(new Set(turns).size).toBe(turns.length)
     // Also freed by then: what is freed later would be counted in the next test.
@@ -319,7 +319,7 @@ describe("A large answer over node:http", () => {
     const freed = freedBytes()
     socket.resume()
     send("GET", target(opened))
-    await expect.poll(freed, { timeout: 20_000 }).toBeGreaterThanOrEqual(2 * textBytes)
+    await expect.poll(freed).toBeGreaterThanOrEqual(2 * textBytes)
     expect(kept.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(textBytes - 64 * 1024)
   })
 
@@ -328,9 +328,9 @@ describe("A large answer over node:http", () => {
     const { send, socket, state } = client(await listen(await nodeHandler(opened)))
     send("GET", target(opened))
     send("GET", target(opened))
-    await expect.poll(() => opened.admission.answerBytes, { timeout: 20_000 }).toBeGreaterThan(2 * textBytes)
+    await expect.poll(() => opened.admission.answerBytes).toBeGreaterThan(2 * textBytes)
     socket.resume()
-    await expect.poll(() => state.bytes, { timeout: 20_000 }).toBeGreaterThan(2 * textBytes)
+    await expect.poll(() => state.bytes).toBeGreaterThan(2 * textBytes)
     await isTaken(opened)
   })
 
@@ -353,7 +353,7 @@ describe("A large answer over node:http", () => {
     expect(state.isClosed).toBe(false)
     finishOwn()
     // Only when it is the turn of the answer that was given up, the connection is closed.
-    await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.isClosed).toBe(true)
     expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*the beginning, [^]*and the end of the host's own/)
     expect(state.bytes).toBeLessThan(textBytes)
   })

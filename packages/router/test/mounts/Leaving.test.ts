@@ -69,8 +69,6 @@ const get = (path: string) => `GET /api/v1/${path} HTTP/1.1\r\nhost: x\r\nauthor
 const statusOf = async (port: number, path: string) =>
   (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`, { headers })).status
 
-const soon = { timeout: 10_000 }
-
 /** All but the one whose requests are not run by this package. */
 const ownMounts = Object.entries(servers).filter(([name]) => name !== "Effect's HttpRouter")
 
@@ -79,10 +77,10 @@ describe.each(["node:http", "Express", "Fastify"])("A client that does not wait 
     const { runtime, seen } = await open()
     const port = await servers[name]!(runtime)
     const first = client(port, get("agents/a").repeat(256))
-    await expect.poll(() => seen.reading, soon).toBe(256)
+    await expect.poll(() => seen.reading).toBe(256)
     expect(first.closed).toBe(false)
     first.write(get("agents/a"))
-    await expect.poll(() => [first.closed, seen.reading], soon).toEqual([true, 0])
+    await expect.poll(() => [first.closed, seen.reading]).toEqual([true, 0])
   })
 
   it("has as many as it likes where they are answered", async () => {
@@ -92,7 +90,7 @@ describe.each(["node:http", "Express", "Fastify"])("A client that does not wait 
     socket.on("data", (chunk) => (text += String(chunk)))
     for (let sent = 200; sent <= 600; sent += 200) {
       socket.write(get("me").repeat(200))
-      await expect.poll(() => text.match(/HTTP\/1\.1 200 /g)?.length, soon).toBe(sent)
+      await expect.poll(() => text.match(/HTTP\/1\.1 200 /g)?.length).toBe(sent)
     }
   })
 })
@@ -101,17 +99,17 @@ describe.each(ownMounts)("A client that leaves, over %s", (_, serveOver) => {
   it("ends its read", async () => {
     const { runtime, seen } = await open()
     const socket = client(await serveOver(runtime), get("agents/a"))
-    await expect.poll(() => seen.reading, soon).toBe(1)
+    await expect.poll(() => seen.reading).toBe(1)
     socket.destroy()
-    await expect.poll(() => seen.reading, soon).toBe(0)
+    await expect.poll(() => seen.reading).toBe(0)
   })
 
   it("ends the reads that wait for it behind another one", async () => {
     const { runtime, seen } = await open()
     const socket = client(await serveOver(runtime), get("agents/a").repeat(20))
-    await expect.poll(() => seen.reading, soon).toBe(20)
+    await expect.poll(() => seen.reading).toBe(20)
     socket.destroy()
-    await expect.poll(() => seen.reading, soon).toBe(0)
+    await expect.poll(() => seen.reading).toBe(0)
   })
 
   it("does not end what it records", async () => {
@@ -120,20 +118,20 @@ describe.each(ownMounts)("A client that leaves, over %s", (_, serveOver) => {
     const lines = ["POST /api/v1/events HTTP/1.1", "host: x", `authorization: Bearer ${apiKey}`]
     const head = [...lines, "content-type: application/json", `content-length: ${body.length}`, "", ""].join("\r\n")
     const socket = client(await serveOver(runtime), head, body, get("agents/a"))
-    await expect.poll(() => seen, soon).toEqual({ reading: 1, writing: 1, written: 0 })
+    await expect.poll(() => seen).toEqual({ reading: 1, writing: 1, written: 0 })
     socket.destroy()
-    await expect.poll(() => seen.reading, soon).toBe(0)
+    await expect.poll(() => seen.reading).toBe(0)
     expect([seen.writing, admission.queued.events]).toEqual([1, 1])
     release()
-    await expect.poll(() => [seen.written, admission.queued.events], soon).toEqual([1, 0])
+    await expect.poll(() => [seen.written, admission.queued.events]).toEqual([1, 0])
   })
 
   it("lets others wait for events", async () => {
     const { runtime } = await open()
     const port = await serveOver(runtime)
     const left = Array.from({ length: 256 }, () => client(port, get("events/stream?wait=30")))
-    await expect.poll(() => statusOf(port, "events/stream?wait=0"), soon).toBe(503)
+    await expect.poll(() => statusOf(port, "events/stream?wait=0")).toBe(503)
     for (const socket of left) socket.destroy()
-    await expect.poll(() => statusOf(port, "events/stream?wait=0"), soon).toBe(200)
+    await expect.poll(() => statusOf(port, "events/stream?wait=0")).toBe(200)
   })
 })

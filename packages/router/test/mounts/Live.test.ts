@@ -100,8 +100,7 @@ const client = (port: number, kind: string) => {
 }
 
 /** Nothing of the answer is held or made any more. */
-const isOver = ({ admission, maker }: Opened) =>
-  expect.poll(() => [maker.isOver, admission.streams], { timeout: 20_000 }).toEqual([true, 0])
+const isOver = ({ admission, maker }: Opened) => expect.poll(() => [maker.isOver, admission.streams]).toEqual([true, 0])
 
 /** Resolves when nothing more is made. */
 const isStill = async ({ maker }: Opened) => {
@@ -141,7 +140,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
     expect([opened.admission.streams, opened.maker.isOver]).toEqual([1, false])
     socket.resume()
     const before = opened.maker.madeBytes
-    await expect.poll(() => state.text.length, { timeout: 20_000 }).toBeGreaterThan(2 * before)
+    await expect.poll(() => state.text.length).toBeGreaterThan(2 * before)
     socket.destroy()
     await isOver(opened)
   })
@@ -151,7 +150,7 @@ describe.each(Object.entries(servers))("An answer that is made while it is taken
     const { socket, state } = client(await serveOver(opened.runtime), "endless")
     await isOver(opened)
     socket.resume()
-    await expect.poll(() => state.isClosed, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => state.isClosed).toBe(true)
     expect(state.text).not.toMatch(/\r\n0\r\n\r\n$/)
   })
 
@@ -231,7 +230,7 @@ describe("An answer that is made while it is taken, over fetch", () => {
   it("is given up when its host does not begin to read it", async () => {
     const opened = await open({ answerTimeoutMs: 20 })
     const { body } = await call(opened, "endless")
-    await expect.poll(() => opened.admission.streams, { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => opened.admission.streams).toBe(0)
     await expect(body!.getReader().read()).rejects.toThrow("The client took nothing of the answer for too long")
   })
 

@@ -114,7 +114,7 @@ describe("Create Event over node:http", () => {
       expect([answer.status, answer.text]).toEqual([202, "the host's"])
     }
     // The host answered before the events were committed.
-    await expect.poll(count, { timeout: 10_000 }).toBe(3)
+    await expect.poll(count).toBe(3)
   })
 
   it("rejects an ambiguous request", async () => {

@@ -255,7 +255,9 @@ describe("an outage of the storage of keys", () => {
     // It was revoked meanwhile.
     Deferred.doneUnsafe(hanging, Effect.undefined)
     storage.find = away
-    await vi.waitFor(async () => expect(Exit.isFailure(await Effect.runPromiseExit(judge(known)))).toBe(true))
+    await vi.waitFor(async () => expect(Exit.isFailure(await Effect.runPromiseExit(judge(known)))).toBe(true), {
+      timeout: 60_000
+    })
   })
 
   it("gives no request what a host's rule has granted to another one with the same key", async () => {

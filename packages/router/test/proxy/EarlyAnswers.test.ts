@@ -201,10 +201,13 @@ it("does not keep a connection that nothing can be written to, and reads it to i
   // Nothing is read, so that a write is what fails first.
   await once(socket.pause(), "connect")
   expect(agent.keepSocketAlive(socket)).toBe(true)
-  await vi.waitFor(async () => {
-    await new Promise((done) => socket.write("x", done))
-    expect(agent.keepSocketAlive(socket)).toBe(false)
-  })
+  await vi.waitFor(
+    async () => {
+      await new Promise((done) => socket.write("x", done))
+      expect(agent.keepSocketAlive(socket)).toBe(false)
+    },
+    { timeout: 60_000 }
+  )
   const [chunk] = await once(socket.resume(), "data")
   expect(String(chunk)).toBe("the answer")
   await once(socket, "close")

@@ -284,5 +284,5 @@ it("says once of each header of its own that it does not know, and of no more th
   expect(await pass(many)).toBe(200)
   expect(lines).toHaveLength(20)
   expect(String(said().at(-1)!["header"]).length).toBe(60)
-  await vi.waitFor(async () => expect(await sessions(tachograph)).toHaveLength(4))
+  await vi.waitFor(async () => expect(await sessions(tachograph)).toHaveLength(4), { timeout: 60_000 })
 })

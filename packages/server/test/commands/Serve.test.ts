@@ -21,13 +21,15 @@ describe("tachograph serve", () => {
     const cwd = temporaryFolder()
     const first = await serve(["--port", "0"], { cwd })
     expect((await get(`${first.url}/health`, "")).status).toBe(200)
-    await vi.waitFor(() => expect(first.output().stdout).toMatch(keyPattern), { timeout: 20_000 })
+    await vi.waitFor(() => expect(first.output().stdout).toMatch(keyPattern), { timeout: 60_000 })
     const { stdout } = first.output()
     expect(stdout).toContain(`Tachograph  ${first.url}\n`)
     expect(stdout).toContain(`Storage     SQLite, ${join(cwd, "tachograph.db")}\n`)
     expect(stdout).toContain(`Docs        ${first.url}/docs\n`)
     const [key] = stdout.match(keyPattern)!
-    await vi.waitFor(() => expect(first.output().stdout).toContain(`Viewer      ${first.url}/viewer/#key=${key}\n`))
+    await vi.waitFor(() => expect(first.output().stdout).toContain(`Viewer      ${first.url}/viewer/#key=${key}\n`), {
+      timeout: 60_000
+    })
     expect((await get(`${first.url}/api/v1/events`, key)).status).toBe(200)
     expect(await first.stop()).toMatchObject({ code: 0, signal: null })
     expect(existsSync(join(cwd, "tachograph.db"))).toBe(true)
@@ -67,8 +69,9 @@ describe("tachograph serve", () => {
     const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
-    await vi.waitFor(() =>
-      expect(server.output().stdout).toContain("API key     from TACHOGRAPH_API_KEY; has every scope\n")
+    await vi.waitFor(
+      () => expect(server.output().stdout).toContain("API key     from TACHOGRAPH_API_KEY; has every scope\n"),
+      { timeout: 60_000 }
     )
     const { stderr, stdout } = await server.stop()
     expect(stderr).toContain("TACHOGRAPH_UPSTREEM is not known (did you mean TACHOGRAPH_UPSTREAM?)")
@@ -113,7 +116,7 @@ describe("tachograph serve", () => {
     expect(await statuses()).toEqual([503, 503, 200])
     expect((await client.post("/api/v1/events", event)).body).toEqual({ type: "storage-unavailable" })
     const removed = `${file} was removed while it was open`
-    await vi.waitFor(() => expect(server.output().stderr).toContain(removed), { timeout: 20_000 })
+    await vi.waitFor(() => expect(server.output().stderr).toContain(removed), { timeout: 60_000 })
     renameSync(`${file}.moved`, file)
     expect(await statuses()).toEqual([200, 200, 200])
     expect((await server.stop()).code).toBe(0)
@@ -249,7 +252,7 @@ describe("tachograph serve", () => {
         )
       }
     })
-    await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThan(80)
+    await expect.poll(() => answers).toBeGreaterThan(80)
     const before = performance.now()
     expect((await server.stop()).code).toBe(0)
     // Less than the 8 s that a shutdown waits for requests in progress.

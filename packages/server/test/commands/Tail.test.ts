@@ -25,7 +25,7 @@ const tail = (args: ReadonlyArray<string>, options: Parameters<typeof start>[1])
           expect(linesOf()).toHaveLength(count)
           return linesOf()
         },
-        { timeout: 30_000, interval: 20 }
+        { timeout: 60_000, interval: 20 }
       ),
     stop: () => {
       child.kill("SIGINT")

@@ -185,7 +185,7 @@ describe("Timeouts and connections", () => {
         ({ status }) => status,
         () => 0
       )
-    await expect.poll(health, { timeout: 5_000 }).toBe(200)
+    await expect.poll(health).toBe(200)
     await server.stop()
   })
 

@@ -93,7 +93,7 @@ const load = async (client: HttpClient.Client) => {
     /** Waits until more than 30 further events are acknowledged. */
     enough: () => {
       const before = acknowledged.length
-      return expect.poll(() => acknowledged.length - before, { timeout: 20_000 }).toBeGreaterThan(30)
+      return expect.poll(() => acknowledged.length - before).toBeGreaterThan(30)
     },
     slow: () => {
       isSlow = true
@@ -130,7 +130,7 @@ const scrape = async (client: HttpClient.Client) => {
 describe("Two workers over Postgres", () => {
   it("share a port chosen by the system, print the same as one process, and both serve requests", async () => {
     const { client, server } = await start({ env: { TACHOGRAPH_API_KEY: "", TACHOGRAPH_LOG_LEVEL: "debug" } })
-    await expect.poll(() => server.output().stdout, { timeout: 20_000 }).toContain("Viewer")
+    await expect.poll(() => server.output().stdout).toContain("Viewer")
     expect(
       server
         .output()
@@ -151,7 +151,7 @@ describe("Two workers over Postgres", () => {
       return new Set(answered.map(({ annotations }) => annotations["worker"]))
     }
     // On a busy machine one worker may take a burst of connections before the other one runs.
-    await expect.poll(answering, { timeout: 60_000 }).toEqual(new Set([1, 2]))
+    await expect.poll(answering).toEqual(new Set([1, 2]))
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect((await client.get("/api/v1/events")).status).toBe(401)
     const { code } = await server.stop()
@@ -195,14 +195,14 @@ describe("Two workers over Postgres", () => {
     expect(without.get("tachograph_storage_pool_size")).toBe(4)
 
     process.kill(stopped!, "SIGKILL")
-    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
+    await expect.poll(() => pids(server, 1)).toHaveLength(2)
     await record(10)
     expect((await scrape(client)).get("tachograph_events_total")).toBe(50)
 
     // A worker sends what it has counted since the last scrape before it exits.
     await record(10)
     process.kill(server.pid, "SIGHUP")
-    await expect.poll(() => pids(server, 2), { timeout: 25_000 }).toHaveLength(2)
+    await expect.poll(() => pids(server, 2)).toHaveLength(2)
     const renewed = await scrape(client)
     expect(renewed.get("tachograph_events_total")).toBe(60)
     expect(renewed.get("tachograph_workers")).toBe(2)
@@ -241,7 +241,7 @@ describe("Two workers over Postgres", () => {
     const { client, server } = await start({ env: { NODE_OPTIONS: preload } })
     writeFileSync(marker, "")
     process.kill(pids(server, 2)[0]!, "SIGKILL")
-    await expect.poll(() => logged(server, replaced).length, { timeout: 30_000 }).toBeGreaterThan(3)
+    await expect.poll(() => logged(server, replaced).length).toBeGreaterThan(3)
     expect(logged(server, replaced).slice(0, 4)).toMatchObject([
       { annotations: { worker: 2, reason: "killed by SIGKILL", wait: "0 ms" } },
       { annotations: { worker: 2, reason: "exit code 7", wait: "100 ms" } },
@@ -250,7 +250,7 @@ describe("Two workers over Postgres", () => {
     ])
     expect((await client.get("/api/v1/events")).status).toBe(200)
     rmSync(marker)
-    await expect.poll(() => pids(server, 2), { timeout: 20_000 }).toHaveLength(2)
+    await expect.poll(() => pids(server, 2)).toHaveLength(2)
     expect((await server.stop()).code).toBe(0)
   })
 })
@@ -268,7 +268,7 @@ describe("Two workers under load", () => {
     const [killed] = pids(server, 1)
     process.kill(killed!, "SIGKILL")
     clients.slow()
-    await expect.poll(() => pids(server, 1), { timeout: 20_000 }).toHaveLength(2)
+    await expect.poll(() => pids(server, 1)).toHaveLength(2)
     await clients.enough()
     await clients.stop()
     expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
@@ -284,7 +284,7 @@ describe("Two workers under load", () => {
     process.kill(server.pid, "SIGHUP")
     clients.slow()
     const renewed = () => [1, 2].map((worker) => pids(server, worker).length - before.pids[worker - 1]!.length)
-    await expect.poll(renewed, { timeout: 25_000 }).toEqual([1, 1])
+    await expect.poll(renewed).toEqual([1, 1])
     await clients.enough()
     await clients.stop()
     expect(clients.failures).toEqual([])
