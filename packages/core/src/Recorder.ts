@@ -336,7 +336,7 @@ const make = Effect.gen(function* () {
       largeReads.before(bytes)
     })
     const onDamage = (damage: Damage, session: number) => {
-      staleSessions.announce(project, session)
+      staleSessions.announce(project, session, "damaged")
       return logDamage(id, damage)
     }
     return yield* EventReader.read(storage, project, id, { admit, cache: unpacked, onDamage })
@@ -360,7 +360,9 @@ const make = Effect.gen(function* () {
   })
 
   const sessionReader = new SessionReader(storage, logDamage)
-  yield* staleSessions.listen(() => {
+  yield* staleSessions.listen((project, session, why) => {
+    // Damage may be read all the time, and is noticed in what other sessions have in common with this one.
+    if (why === "damaged") return sessionReader.forgetSession(project, session)
     sessionReader.forget()
     unpacked.clear()
   })

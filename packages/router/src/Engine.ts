@@ -52,7 +52,7 @@ export interface Exchange {
   readonly arrivedAtMs: number
 }
 
-/** The largest answer that is not counted (bytes): 4,096 connections hold at most 64 MiB of such answers. */
+/** The largest answer that is not counted, unless it waits behind others (bytes): 4,096 connections hold at most 64 MiB of them. */
 export const smallAnswerBytes = 16 * 1024
 
 /** Whether an answer counts until its client has taken it. */

@@ -104,6 +104,7 @@ interface Listed<Page> {
 }
 
 interface Entry {
+  readonly project: ProjectId
   readonly session: number
   readonly read: SessionOutline
   /** One request at a time reads on. */
@@ -148,6 +149,11 @@ export class SessionReader {
   forget(): void {
     this.#outlines.clear()
     PieceTexts.clear(this.#caches)
+  }
+
+  /** Reads the session anew, of which something was found damaged. */
+  forgetSession(project: ProjectId, session: number): void {
+    this.#outlines.deleteWhere((entry) => entry.project === project && entry.session === session)
   }
 
   /** What an agent version ran with. */
@@ -225,7 +231,7 @@ export class SessionReader {
     const { state } = yield* this.#storage.listPacks(project, number, maxPack, 1)
     if (state === undefined) return undefined
     const read = new SessionOutline(this.#storage, this.#caches, { project, session, number }, state)
-    const entry = { session: number, read, turns: Semaphore.makeUnsafe(1) }
+    const entry = { project, session: number, read, turns: Semaphore.makeUnsafe(1) }
     this.#outlines.set(key, entry, 0)
     return entry
   })

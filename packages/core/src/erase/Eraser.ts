@@ -106,7 +106,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     for (;;) {
       const erased = yield* throttle(storage.deleteEmptySession(project, session, packsPerDeletion))
       if (erased === undefined) return { receipt, isDeleted: false }
-      staleSessions.announce(project, session)
+      staleSessions.announce(project, session, "erased")
       receipt = addReceipts(receipt, receiptOf(erased))
       if (erased.session) return { receipt, isDeleted: true }
     }
@@ -142,7 +142,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
         })
       )
       if (step === undefined) return receipt
-      staleSessions.announce(project, session)
+      staleSessions.announce(project, session, "erased")
       const { erased, value } = step
       sweep = value.next
       sweptUpTo ??= value.pendingSweep

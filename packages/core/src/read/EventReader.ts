@@ -64,14 +64,22 @@ interface LoadedTexts extends Join.SharedTexts {
 }
 
 /** `cache` keeps what it unpacks for the next reads. */
-export const sourceOf = (storage: Storage["Service"], cache?: UnpackedCache): Source => ({
-  getEvent: (project, id) => storage.getEvent(project, id, maxPackBytes),
-  readPacks: storage.readPacks,
-  openChain: (chain) => (cache === undefined ? OpenChain.open(chain) : cache.openChain(chain)),
-  closeChain: (chain) => (cache === undefined ? OpenChain.free(chain) : cache.closeChain(chain)),
-  sharedTexts: (project, names, limits) =>
-    new UnpackedTexts((some, maxBytes) => storage.readShared(project, some, maxBytes), names, limits, cache)
-})
+export const sourceOf = (storage: Storage["Service"], cache?: UnpackedCache): Source => {
+  const clears = cache?.clears ?? 0
+  return {
+    getEvent: (project, id) => storage.getEvent(project, id, maxPackBytes),
+    readPacks: storage.readPacks,
+    openChain: (chain) => (cache === undefined ? OpenChain.open(chain) : cache.openChain(chain, clears)),
+    closeChain: (chain) => (cache === undefined ? OpenChain.free(chain) : cache.closeChain(chain)),
+    sharedTexts: (project, names, limits) =>
+      new UnpackedTexts(
+        (some, maxBytes) => storage.readShared(project, some, maxBytes),
+        names,
+        limits,
+        cache && ((name, bytes, maxBytes) => cache.textOf(name, bytes, maxBytes, clears))
+      )
+  }
+}
 
 /** Runs when the size of the payload is known, before anything large is read. It may run again. */
 type Admit<E> = (summary: EventSummary) => Effect.Effect<void, E>

@@ -1,13 +1,21 @@
 /** A least-recently-used cache, bounded in bytes. */
 
+interface Entry<Value> {
+  readonly value: Value
+  readonly bytes: number
+}
+
 export class LruCache<Key, Value> {
   readonly #maxBytes: number
+  readonly #onDrop: (value: Value) => void
   /** Least recently used first. */
-  readonly #entries = new Map<Key, { readonly value: Value; readonly bytes: number }>()
+  readonly #entries = new Map<Key, Entry<Value>>()
   #bytes = 0
 
-  constructor(maxBytes: number) {
+  /** `onDrop` is given each value that is no longer kept. */
+  constructor(maxBytes: number, onDrop: (value: Value) => void = () => {}) {
     this.#maxBytes = maxBytes
+    this.#onDrop = onDrop
   }
 
   get(key: Key): Value | undefined {
@@ -32,12 +40,18 @@ export class LruCache<Key, Value> {
   }
 
   clear(): void {
-    this.#entries.clear()
-    this.#bytes = 0
+    for (const key of this.#entries.keys()) this.delete(key)
   }
 
   delete(key: Key): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
     this.#entries.delete(key)
+    this.#bytes -= entry.bytes
+    this.#onDrop(entry.value)
+  }
+
+  deleteWhere(isOld: (value: Value) => boolean): void {
+    for (const [key, { value }] of this.#entries) if (isOld(value)) this.delete(key)
   }
 }

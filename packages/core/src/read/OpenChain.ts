@@ -9,10 +9,20 @@ export interface OpenChain extends Pick<Pack.OpenChain, "packs" | "damage"> {
   readonly contents: ReadonlyArray<PackContent.Contents>
 }
 
+const withContents = ({ damage, packs }: Pack.OpenChain): OpenChain => ({
+  packs,
+  damage,
+  contents: packs.map(({ content }) => PackContent.read(content))
+})
+
 /** Throws if contents that are not damaged cannot be read. */
-export const open = (chain: Pack.StoredChain): OpenChain => {
-  const { damage, packs } = Pack.openChain(chain)
-  return { packs, damage, contents: packs.map(({ content }) => PackContent.read(content)) }
+export const open = (chain: Pack.StoredChain): OpenChain => withContents(Pack.openChain(chain))
+
+/** The same, with contents that can be kept without other memory. */
+export const openToKeep = (chain: Pack.StoredChain): OpenChain => {
+  const { packs, ...opened } = Pack.openChain(chain)
+  const contents = Memory.withoutRest(packs.map(({ content }) => content))
+  return withContents({ ...opened, packs: packs.map((pack, index) => ({ ...pack, content: contents[index]! })) })
 }
 
 /** Contents that cannot be read are damage like any other. */

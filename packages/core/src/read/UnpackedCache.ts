@@ -13,13 +13,20 @@ import * as OpenChain from "./OpenChain.ts"
 const cachedChainBytes = 8 * 1024 * 1024
 const cachedTextBytes = 4 * 1024 * 1024
 
+/** Memory of what is kept besides its bytes, approximately. */
+const entryBytes = 512
+
 /** After this time without a read nothing is kept (ms). */
 const keptMs = 10_000
 
 interface KeptChain {
   readonly open: OpenChain.OpenChain
-  /** The stored packs, one after the other. */
-  readonly stored: Buffer
+  /** The packs as they are stored. */
+  readonly stored: ReadonlyArray<Buffer>
+  /** Reads that use it. */
+  uses: number
+  /** False when it was dropped: the last read that uses it frees it. */
+  isKept: boolean
 }
 
 interface KeptText {
@@ -31,65 +38,83 @@ interface KeptText {
 const keyOf = ([first]: Pack.StoredChain): string | undefined =>
   first?.head === undefined ? undefined : first.bytes.toString("latin1", 0, first.head.end + Pack.checksumBytes)
 
-const isBeginning = ({ open, stored }: KeptChain, chain: Pack.StoredChain): boolean => {
-  let at = 0
-  return chain.every(({ bytes, number }, index) => {
-    const start = at
-    at += bytes.length
-    return open.packs[index]?.number === number && stored.subarray(start, at).equals(bytes)
-  })
+const isBeginning = ({ open, stored }: KeptChain, chain: Pack.StoredChain): boolean =>
+  chain.every(
+    ({ bytes, number }, index) => open.packs[index]?.number === number && stored[index]?.equals(bytes) === true
+  )
+
+const freeUnused = ({ isKept, open, uses }: KeptChain): void => {
+  if (!isKept && uses === 0) OpenChain.free(open)
 }
 
 export class UnpackedCache {
-  readonly #chains = new LruCache<string, KeptChain>(cachedChainBytes)
+  readonly #chains = new LruCache<string, KeptChain>(cachedChainBytes, (kept) => {
+    kept.isKept = false
+    freeUnused(kept)
+  })
   /** By their names. */
   readonly #texts = new LruCache<string, KeptText>(cachedTextBytes)
-  /** The chains that were returned and are kept. */
-  readonly #kept = new WeakSet<OpenChain.OpenChain>()
+  /** What the chains that were returned are of. */
+  readonly #used = new WeakMap<OpenChain.OpenChain, KeptChain>()
   #expiry: NodeJS.Timeout | undefined
+  #clears = 0
 
-  openChain(chain: Pack.StoredChain): OpenChain.OpenChain {
-    this.#extend()
+  /** How often it was cleared: a read that began before it was keeps nothing, which may be of before an erasure. */
+  get clears(): number {
+    return this.#clears
+  }
+
+  /** Until `closeChain`. `clears` is that of when the read began. */
+  openChain(chain: Pack.StoredChain, clears: number): OpenChain.OpenChain {
     const key = keyOf(chain)
-    const known = key === undefined ? undefined : this.#chains.get(key)
+    if (key === undefined || clears !== this.#clears) return OpenChain.open(chain)
+    this.#extend()
+    const known = this.#chains.get(key)
     if (known !== undefined && isBeginning(known, chain)) {
       const { open } = known
-      return chain.length === open.packs.length ? open : this.#keep(OpenChain.beginningOf(open, chain.length))
+      return this.#use(chain.length === open.packs.length ? open : OpenChain.beginningOf(open, chain.length), known)
     }
-    const open = OpenChain.open(chain)
-    if (key === undefined || open.damage !== undefined) return open
-    const stored = Buffer.concat(chain.map(({ bytes }) => bytes))
-    const bytes = stored.length + OpenChain.bytesOf(open)
-    return this.#chains.set(key, { open, stored }, bytes) ? this.#keep(open) : open
+    const open = OpenChain.openToKeep(chain)
+    if (open.damage !== undefined) return open
+    const stored = Memory.copyOf(chain.map(({ bytes }) => bytes))
+    const kept = { open, stored, uses: 0, isKept: true }
+    const bytes = entryBytes + stored.reduce((sum, { length }) => sum + length, OpenChain.bytesOf(open))
+    return this.#chains.set(key, kept, bytes) ? this.#use(open, kept) : open
   }
 
   /** A read does not use it any more. */
   closeChain(chain: OpenChain.OpenChain): void {
-    if (!this.#kept.has(chain)) OpenChain.free(chain)
+    const kept = this.#used.get(chain)
+    if (kept === undefined) return OpenChain.free(chain)
+    kept.uses--
+    freeUnused(kept)
   }
 
   /** As `SharedPiece.textOf`, of the piece of this name. A text that a read frees is not kept. */
-  textOf(name: string, bytes: Uint8Array, maxBytes: number): Buffer {
-    this.#extend()
+  textOf(name: string, bytes: Uint8Array, maxBytes: number, clears: number): Buffer {
     const stored = toBuffer(bytes)
+    if (clears !== this.#clears) return SharedPiece.textOf(stored, maxBytes)
+    this.#extend()
     const known = this.#texts.get(name)
     if (known !== undefined && known.text.length <= maxBytes && known.stored.equals(stored)) return known.text
-    const text = SharedPiece.textOf(stored, maxBytes)
-    if (!Memory.isFreed(text)) {
-      this.#texts.set(name, { stored: Buffer.from(stored), text }, stored.length + text.length)
-    }
+    const unpacked = SharedPiece.textOf(stored, maxBytes)
+    if (Memory.isFreeable(unpacked)) return unpacked
+    const [text, copy] = [Memory.withoutRest([unpacked])[0]!, Memory.copyOf([stored])[0]!]
+    this.#texts.set(name, { stored: copy, text }, entryBytes + copy.length + text.length)
     return text
   }
 
   clear(): void {
     clearTimeout(this.#expiry)
     this.#expiry = undefined
+    this.#clears++
     this.#chains.clear()
     this.#texts.clear()
   }
 
-  #keep(chain: OpenChain.OpenChain): OpenChain.OpenChain {
-    this.#kept.add(chain)
+  #use(chain: OpenChain.OpenChain, kept: KeptChain): OpenChain.OpenChain {
+    kept.uses++
+    this.#used.set(chain, kept)
     return chain
   }
 

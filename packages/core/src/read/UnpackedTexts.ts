@@ -8,7 +8,6 @@ import * as Memory from "../payload/format/Memory.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import type { StoredShared } from "../storage/Stored.ts"
-import type { UnpackedCache } from "./UnpackedCache.ts"
 
 /** Texts of a group (bytes), unless it is one piece. */
 const groupBytes = 4 * 1024 * 1024
@@ -28,6 +27,9 @@ type ReadPieces = (
   maxBytes?: number
 ) => Effect.Effect<ReadonlyArray<StoredShared>, StorageUnavailable>
 
+/** As `SharedPiece.textOf`, of the piece with this key. */
+type Unpack = (key: string, bytes: Uint8Array, maxBytes: number) => Buffer
+
 export class UnpackedTexts implements Join.SharedTexts {
   readonly #read: ReadPieces
   readonly #totalBytes: number
@@ -37,7 +39,7 @@ export class UnpackedTexts implements Join.SharedTexts {
   readonly #stored = new Map<string, StoredShared>()
   /** Texts that are too small to be freed. They may occur often. */
   readonly #small = new Map<string, Buffer>()
-  readonly #cache: UnpackedCache | undefined
+  readonly #unpack: Unpack
 
   /**
    * `names` is best in the order in which the texts are asked for. Together they have at most `totalBytes`, and each has at most
@@ -47,10 +49,10 @@ export class UnpackedTexts implements Join.SharedTexts {
     read: ReadPieces,
     names: ReadonlyArray<Uint8Array>,
     { maxPieceBytes, totalBytes }: { readonly maxPieceBytes: number; readonly totalBytes: number },
-    cache?: UnpackedCache
+    unpack: Unpack = (_name, bytes, maxBytes) => SharedPiece.textOf(bytes, maxBytes)
   ) {
     this.#read = read
-    this.#cache = cache
+    this.#unpack = unpack
     this.#unread = new Map(names.map((name) => [Join.keyOf(name), name]))
     this.#totalBytes = totalBytes
     this.#maxPieceBytes = maxPieceBytes
@@ -75,11 +77,8 @@ export class UnpackedTexts implements Join.SharedTexts {
     const known = this.#small.get(key)
     const stored = this.#stored.get(key)
     if (known !== undefined || stored === undefined) return known
-    const text =
-      this.#cache === undefined
-        ? SharedPiece.textOf(stored.bytes, this.#maxPieceBytes)
-        : this.#cache.textOf(key, stored.bytes, this.#maxPieceBytes)
-    if (!Memory.isFreed(text)) {
+    const text = this.#unpack(key, stored.bytes, this.#maxPieceBytes)
+    if (!Memory.isFreeable(text)) {
       this.#small.set(key, text)
       this.#stored.delete(key)
     }

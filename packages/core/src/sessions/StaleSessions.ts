@@ -13,12 +13,17 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ProjectId } from "../domain/Project.ts"
 
-type Listener = (project: ProjectId, session: number) => void
+/** Why a session is stale: texts were erased from it, or some of it cannot be read. */
+export type Staleness = "erased" | "damaged"
+
+/** `session` is the session's number. */
+export type StaleSession = readonly [project: ProjectId, session: number, why: Staleness]
+
+type Listener = (...stale: StaleSession) => void
 
 export class StaleSessions extends Context.Service<
   StaleSessions,
   {
-    /** `session` is the session's number. */
     readonly announce: Listener
     /** Calls the listener until the scope closes. */
     readonly listen: (listener: Listener) => Effect.Effect<void, never, Scope.Scope>
@@ -27,8 +32,8 @@ export class StaleSessions extends Context.Service<
   static readonly layer: Layer.Layer<StaleSessions> = Layer.sync(StaleSessions, () => {
     const listeners = new Set<Listener>()
     return StaleSessions.of({
-      announce: (project, session) => {
-        for (const listener of listeners) listener(project, session)
+      announce: (...stale) => {
+        for (const listener of listeners) listener(...stale)
       },
       listen: (listener) =>
         Effect.asVoid(

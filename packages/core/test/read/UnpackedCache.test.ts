@@ -38,6 +38,11 @@ const stored = (...texts: ReadonlyArray<string>): ReadonlyArray<Pack.StoredPack>
 const read = (packs: ReadonlyArray<Pack.StoredPack>): Pack.StoredChain =>
   Pack.chainsOf(packs.map(({ bytes, number }) => ({ number, bytes: Buffer.from(bytes) })))[0]!
 
+/** By a read that begins now. */
+const openIn = (cache: UnpackedCache, chain: Pack.StoredChain) => cache.openChain(chain, cache.clears)
+const textIn = (cache: UnpackedCache, name: string, bytes: Uint8Array, maxBytes: number) =>
+  cache.textOf(name, bytes, maxBytes, cache.clears)
+
 const textsIn = ({ packs }: OpenChain.OpenChain) => packs.map(({ content }) => content.toString("latin1"))
 
 const small = stored("one", "two", "three")
@@ -49,19 +54,19 @@ afterEach(() => void vi.useRealTimers())
 describe("UnpackedCache", () => {
   it("opens a chain once while the same bytes are stored", () => {
     const cache = new UnpackedCache()
-    const first = cache.openChain(read(small))
+    const first = openIn(cache, read(small))
     expect(textsIn(first)).toEqual(textsIn(OpenChain.open(read(small))))
-    expect(cache.openChain(read(small))).toBe(first)
+    expect(openIn(cache, read(small))).toBe(first)
   })
 
   it("gives the beginning of a chain that it has, and opens one that goes on", () => {
     const cache = new UnpackedCache()
-    const two = cache.openChain(read(small.slice(0, 2)))
-    const three = cache.openChain(read(small))
+    const two = openIn(cache, read(small.slice(0, 2)))
+    const three = openIn(cache, read(small))
     expect([textsIn(two), textsIn(three)]).toEqual(
       [small.slice(0, 2), small].map((packs) => textsIn(OpenChain.open(read(packs))))
     )
-    const beginning = cache.openChain(read(small.slice(0, 1)))
+    const beginning = openIn(cache, read(small.slice(0, 1)))
     expect(beginning.packs[0]).toBe(three.packs[0])
     expect([beginning.packs, beginning.contents, beginning.damage]).toEqual([
       three.packs.slice(0, 1),
@@ -72,66 +77,117 @@ describe("UnpackedCache", () => {
 
   it.each([0, 1, 2])("finds damage of pack %i of a chain that it has", (index) => {
     const cache = new UnpackedCache()
-    cache.openChain(read(small))
+    openIn(cache, read(small))
     const damaged = small.map((pack) => ({ ...pack, bytes: Buffer.from(pack.bytes) }))
     const { bytes, number } = damaged[index]!
     // In its checksum.
     bytes[PackHead.read(number, bytes).end]! ^= 1
-    const opened = cache.openChain(read(damaged))
+    const opened = openIn(cache, read(damaged))
     expect([opened.damage, opened.packs.length]).toEqual([expect.any(Damage), index])
     // What is right again is read again.
-    expect(cache.openChain(read(small)).damage).toBeUndefined()
+    expect(openIn(cache, read(small)).damage).toBeUndefined()
+  })
+
+  it.each([0, 1, 2])("finds pack %i of a chain that it has cut at its end", (index) => {
+    const cache = new UnpackedCache()
+    openIn(cache, read(small))
+    const cut = small.map((pack, at) => (at === index ? { ...pack, bytes: pack.bytes.subarray(0, -5) } : pack))
+    expect(openIn(cache, read(cut)).damage).toBeInstanceOf(Damage)
+    // As the last one that is read, too.
+    expect(openIn(cache, read(cut.slice(0, index + 1))).damage).toBeInstanceOf(Damage)
+  })
+
+  it("finds a large pack that it has cut at its end", () => {
+    const cache = new UnpackedCache()
+    openIn(cache, read(large))
+    expect(
+      openIn(cache, read(large.map((pack) => ({ ...pack, bytes: pack.bytes.subarray(0, -1) })))).damage
+    ).toBeInstanceOf(Damage)
   })
 
   it("finds a pack that is stored under another number", () => {
     const cache = new UnpackedCache()
-    cache.openChain(read(small))
+    openIn(cache, read(small))
     const [one, two, three] = small.map(({ bytes }) => bytes) as [Uint8Array, Uint8Array, Uint8Array]
     const moved = [
       { number: 1, bytes: one },
       { number: 2, bytes: two },
       { number: 4, bytes: three }
     ]
-    expect(cache.openChain(read(moved)).damage).toBeInstanceOf(Damage)
+    expect(openIn(cache, read(moved)).damage).toBeInstanceOf(Damage)
   })
 
   it("keeps what reads close, and frees what it does not keep", () => {
     const cache = new UnpackedCache()
-    const kept = cache.openChain(read(large))
+    const kept = openIn(cache, read(large))
     cache.closeChain(kept)
-    expect(textsIn(cache.openChain(read(large)))).toEqual(textsIn(OpenChain.open(read(large))))
-    const huge = cache.openChain(read(stored(noise(2, 9_000_000))))
+    expect(textsIn(openIn(cache, read(large)))).toEqual(textsIn(OpenChain.open(read(large))))
+    const huge = openIn(cache, read(stored(noise(2, 9_000_000))))
     expect(huge.packs[0]!.content.length).toBeGreaterThan(9_000_000)
     cache.closeChain(huge)
     expect(huge.packs[0]!.content).toHaveLength(0)
+  })
+
+  it("frees what it keeps no longer, when no read uses it any more", () => {
+    const cache = new UnpackedCache()
+    const [used, unused] = [openIn(cache, read(large)), openIn(cache, read(stored(noise(6, 200_000))))]
+    openIn(cache, read(large))
+    cache.closeChain(unused)
+    cache.clear()
+    expect(unused.packs[0]!.content).toHaveLength(0)
+    expect(used.packs[0]!.content.length).toBeGreaterThan(200_000)
+    cache.closeChain(used)
+    expect(used.packs[0]!.content.length).toBeGreaterThan(200_000)
+    cache.closeChain(used)
+    expect(used.packs[0]!.content).toHaveLength(0)
+  })
+
+  it("keeps no other memory with what is short", () => {
+    const cache = new UnpackedCache()
+    const { packs } = openIn(cache, read(small))
+    const bytes = packs.reduce((sum, { content }) => sum + content.length, 0)
+    expect(packs.map(({ content }) => content.buffer.byteLength)).toEqual([bytes, bytes, bytes])
+    const text = textIn(cache, "name", SharedPiece.make(Buffer.alloc(32), Buffer.from("a text")).bytes(), 6)
+    expect(text.buffer.byteLength).toBe(6)
+  })
+
+  it("keeps nothing that a read unpacks which began before it was cleared", () => {
+    const cache = new UnpackedCache()
+    const { clears } = cache
+    cache.clear()
+    const piece = SharedPiece.make(Buffer.alloc(32), Buffer.from("erased")).bytes()
+    const [chain, text] = [cache.openChain(read(small), clears), cache.textOf("name", piece, 6, clears)]
+    expect([textsIn(chain), text.toString()]).toEqual([textsIn(OpenChain.open(read(small))), "erased"])
+    expect(openIn(cache, read(small))).not.toBe(chain)
+    expect(textIn(cache, "name", piece, 6)).not.toBe(text)
   })
 
   it("unpacks a text once while the same bytes are stored, unless a read frees it", () => {
     const cache = new UnpackedCache()
     const piece = (text: string) => SharedPiece.make(Buffer.alloc(32), Buffer.from(text)).bytes()
     const [text, other, long] = [noise(3, 1000), noise(4, 1000), noise(5, 128 * 1024)]
-    const first = cache.textOf("name", piece(text), 1000)
+    const first = textIn(cache, "name", piece(text), 1000)
     expect(first.toString()).toBe(text)
-    expect(cache.textOf("name", Buffer.from(piece(text)), 1000)).toBe(first)
-    expect(() => cache.textOf("name", piece(text), 999)).toThrow(Damage)
-    expect(cache.textOf("name", piece(other), 1000).toString()).toBe(other)
+    expect(textIn(cache, "name", Buffer.from(piece(text)), 1000)).toBe(first)
+    expect(() => textIn(cache, "name", piece(text), 999)).toThrow(Damage)
+    expect(textIn(cache, "name", piece(other), 1000).toString()).toBe(other)
     // The second one has less than the memory in which it was unpacked.
     for (const each of [long, long.slice(1)]) {
-      const freed = cache.textOf("long", piece(each), each.length)
+      const freed = textIn(cache, "long", piece(each), each.length)
       Memory.free(freed)
-      expect(cache.textOf("long", piece(each), each.length).toString()).toBe(each)
+      expect(textIn(cache, "long", piece(each), each.length).toString()).toBe(each)
     }
   })
 
   it("keeps nothing after it is cleared, or when nothing was read for ten seconds", () => {
     const cache = new UnpackedCache()
-    const first = cache.openChain(read(small))
+    const first = openIn(cache, read(small))
     cache.clear()
-    const second = cache.openChain(read(small))
+    const second = openIn(cache, read(small))
     expect(second).not.toBe(first)
     vi.advanceTimersByTime(9_999)
-    expect(cache.openChain(read(small))).toBe(second)
+    expect(openIn(cache, read(small))).toBe(second)
     vi.advanceTimersByTime(10_000)
-    expect(cache.openChain(read(small))).not.toBe(second)
+    expect(openIn(cache, read(small))).not.toBe(second)
   })
 })

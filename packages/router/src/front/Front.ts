@@ -51,6 +51,8 @@ export interface Incoming {
   readonly onReadBody?: (() => void) | undefined
   /** The principal of a call in process, which needs no key. */
   readonly principal?: Principal | undefined
+  /** Whether the client has not yet taken the answers before this one on its connection. */
+  readonly isBehind?: (() => boolean) | undefined
   /** A call that passed the proxy, whose event is to be made of it instead of the body. */
   readonly passed?: Passed | undefined
 }
@@ -230,14 +232,19 @@ const make = Effect.gen(function* () {
   }
 
   /** Finishes an answer that may be large. */
-  const finishLarge = (state: RequestState.RequestState, url: string | undefined, answer: Answer.Answer) => {
+  const finishLarge = (
+    state: RequestState.RequestState,
+    url: string | undefined,
+    answer: Answer.Answer,
+    isBehind: Incoming["isBehind"]
+  ) => {
     // The answer to HEAD has the length of the body, and no body.
     if (state.method === "HEAD") {
       const reply = { ...finish(state, url, answer), body: "" }
       Answer.free(answer)
       return reply
     }
-    const reply = Reply.of(answer, answerTimeoutMs, state.permit, state.project)
+    const reply = Reply.of(answer, answerTimeoutMs, state.permit, state.project, isBehind)
     const live = reply?.live
     if (live !== undefined) {
       live.onEnd = streams.add(live)
@@ -263,7 +270,7 @@ const make = Effect.gen(function* () {
     if (!("route" in found)) return finish(state, url, methodNotAllowed(method, found))
     return answerErrors(answer(state, incoming, url!, found), state.id).pipe(
       Effect.annotateLogs("request_id", state.id),
-      Effect.map((answer) => finishLarge(state, url, answer)),
+      Effect.map((answer) => finishLarge(state, url, answer, incoming.isBehind)),
       Effect.onExit((exit) =>
         // A reply in pieces releases the permit itself.
         Exit.isSuccess(exit) && (exit.value.pieces ?? exit.value.live) !== undefined

@@ -6,6 +6,9 @@ import { type BodyStream, pieceBytes } from "../response/BodyStream.ts"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
 import { TimedStream } from "./TimedStream.ts"
 
+/** A shorter answer takes less than the request that it answers (bytes). */
+const minBehindBytes = 1024
+
 /** As many UTF-16 units fit into a piece, whatever they are. */
 const pieceUnits = Math.floor(pieceBytes / 3)
 
@@ -95,19 +98,21 @@ const cut = (text: string, start: number): number => {
 
 /**
  * A large answer counts in the admission control until its client has taken it: `reserveAnswer` counts its bytes, and `release`
- * gives them back. An answer that is made while it is taken counts as a stream. Undefined if it does not fit. An answer that is
- * the same for every request takes no memory of its own.
+ * gives them back. So does a small one behind others that were not taken: a client may ask for many at once. An answer that is made
+ * while it is taken counts as a stream. Undefined if it does not fit. An answer that is the same for every request takes no memory of
+ * its own.
  */
 export const of = (
   answer: Answer.Answer,
   timeoutMs: number,
   permit: AnswerPermit,
-  project: ProjectId
+  project: ProjectId,
+  isBehind: () => boolean = () => false
 ): Reply | undefined => {
   if (answer.stream !== undefined) return ofStream(answer, answer.stream, timeoutMs, permit, project)
   if (answer.isShared === true) return { ...answer, pieces: new Pieces(answer, timeoutMs, () => {}) }
   const bytes = Answer.byteLength(answer.body)
-  if (!isCounted(bytes)) return answer
+  if (!isCounted(bytes) && (bytes < minBehindBytes || !isBehind())) return answer
   if (permit.reserveAnswer(bytes)) return { ...answer, pieces: new Pieces(answer, timeoutMs, permit.release) }
   Answer.free(answer)
   return undefined

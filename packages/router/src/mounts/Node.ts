@@ -165,7 +165,8 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       headers: message.headers as Incoming["headers"],
       source: message,
       body: message,
-      onReadBody: continueOnce(message, response)
+      onReadBody: continueOnce(message, response),
+      isBehind: () => response.socket === null || response.socket.writableLength > 0
     }
     const handled = next === undefined ? front.handle(incoming) : front.handleOwn(incoming)
     if (handled === undefined) {

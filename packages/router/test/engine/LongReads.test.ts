@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isForReader, isLongRead } from "../../src/engine/thread/LongReads.ts"
+import { isForReader, isLongRead, isProbablyLong } from "../../src/engine/thread/LongReads.ts"
 
 const large = 64 * 1024
 const load = (inFlight: number, isFrozen = false) => ({ inFlight, isFrozen })
@@ -14,16 +14,19 @@ describe("LongReads", () => {
 
   it("are probably the next ones of events after a large one, where the reading thread runs", () => {
     const readEvent = { endpoint: "getEventInputs" }
-    expect(isForReader(readEvent, large, load(3), load(0))).toBe(true)
-    expect(isForReader(readEvent, large - 1, load(3), load(0))).toBe(false)
-    expect(isForReader(readEvent, large, undefined, load(0))).toBe(false)
-    expect(isForReader(readEvent, large, load(3, true), load(0))).toBe(false)
-    expect(isForReader({ endpoint: "getAgent" }, large, load(0), load(0))).toBe(false)
+    expect(isProbablyLong(readEvent, large, load(3))).toBe(true)
+    expect(isProbablyLong(readEvent, large - 1, load(3))).toBe(false)
+    expect(isProbablyLong(readEvent, large, undefined)).toBe(false)
+    expect(isProbablyLong(readEvent, large, load(3, true))).toBe(false)
+    expect(isProbablyLong({ endpoint: "getAgent" }, large, load(0))).toBe(false)
   })
 
-  it("are reads of any event while the engine's thread has more to do", () => {
+  it("are not reads of any event that the reading thread takes while the engine's has more to do", () => {
     const readEvent = { endpoint: "getEvent" }
-    expect(isForReader(readEvent, 0, load(1), load(2))).toBe(true)
-    expect(isForReader(readEvent, 0, load(2), load(2))).toBe(false)
+    expect(isForReader(readEvent, load(1), load(2))).toBe(true)
+    expect(isForReader(readEvent, load(2), load(2))).toBe(false)
+    expect(isForReader(readEvent, load(0, true), load(2))).toBe(false)
+    expect(isForReader(readEvent, undefined, load(2))).toBe(false)
+    expect(isForReader({ endpoint: "getAgent" }, load(1), load(2))).toBe(false)
   })
 })

@@ -114,6 +114,17 @@ describe("Reply.of", () => {
     expect(permit.reserveAnswer).not.toHaveBeenCalled()
   })
 
+  it("counts one that waits behind others, unless it takes less than its request", () => {
+    const permit = permitOf(true)
+    const behind = (bytes: number) =>
+      Reply.of(Answer.json("x".repeat(bytes)), timeoutMs, permit, defaultProject, () => true)
+    expect([behind(1023)?.pieces, permit.reserveAnswer.mock.calls]).toEqual([undefined, []])
+    const reply = behind(1024)
+    expect(permit.reserveAnswer.mock.calls).toEqual([[1024]])
+    reply?.pieces?.close()
+    expect(permit.release).toHaveBeenCalledOnce()
+  })
+
   it("counts the bytes of a larger answer until it is taken", () => {
     const permit = permitOf(true)
     const text = "é".repeat(smallAnswerBytes / 2)

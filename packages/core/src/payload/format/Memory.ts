@@ -15,8 +15,27 @@ export const free = ({ buffer }: Uint8Array): void => {
   if (canFree(buffer)) buffer.transfer(0)
 }
 
-/** Whether `free` frees these bytes. They may be few in a large memory: what is unpacked has some bytes more than its text. */
-export const isFreed = ({ buffer }: Uint8Array): boolean => canFree(buffer)
+const bytesOf = (parts: ReadonlyArray<Uint8Array>): number => parts.reduce((sum, { length }) => sum + length, 0)
+
+/** Copies of the parts, together in a memory of their own. */
+export const copyOf = (parts: ReadonlyArray<Uint8Array>): ReadonlyArray<Buffer> => {
+  const memory = Buffer.allocUnsafeSlow(bytesOf(parts))
+  let at = 0
+  return parts.map((part) => {
+    memory.set(part, at)
+    return memory.subarray(at, (at += part.length))
+  })
+}
+
+/** The parts, or copies of them where their memory has more than as much again: one of a pool would be kept with them. */
+export const withoutRest = (parts: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> => {
+  const memory = parts[0]?.buffer
+  const isAlone = parts.every(({ buffer }) => buffer === memory) && (memory?.byteLength ?? 0) <= 2 * bytesOf(parts)
+  return isAlone ? parts : copyOf(parts)
+}
+
+/** Whether `free` would free these bytes. They may be few in a large memory: what is unpacked has some bytes more than its text. */
+export const isFreeable = ({ buffer }: Uint8Array): boolean => canFree(buffer)
 
 /** The same for bytes that are alone in their memory. Others are left alone. */
 export const freeAlone = (bytes: Uint8Array): void => {

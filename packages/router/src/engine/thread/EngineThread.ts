@@ -1,5 +1,5 @@
 /** One thread of the engine, as the host sees it: what it is asked, and what it answers. */
-import { InFlight, type ProjectId } from "@tachograph/core"
+import { InFlight, type StaleSession } from "@tachograph/core"
 import { extname } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Exchange } from "../../Engine.ts"
@@ -28,7 +28,7 @@ export interface Options {
   readonly onLog: (log: Log) => void
   readonly spans: HostSpans
   /** What is kept of a session is stale: it was found damaged, or something of it was erased. */
-  readonly onStale?: (project: ProjectId, session: number) => void
+  readonly onStale?: (...stale: StaleSession) => void
   /** The thread has ended by itself. */
   readonly onDeath: (error: Error) => void
 }
@@ -255,7 +255,7 @@ export class EngineThread {
       case "log":
         return this.#onLog(item)
       case "stale":
-        return this.#onStale?.(item.project, item.session)
+        return this.#onStale?.(...item.stale)
       case "span-began":
         return this.#spans.began(item)
       case "span-ended":

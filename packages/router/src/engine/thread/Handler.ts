@@ -2,10 +2,10 @@
 import { Errors } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { type Exchange, ReserveAnswer } from "../../Engine.ts"
-import * as Answer from "../../response/Answer.ts"
+import type * as Answer from "../../response/Answer.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import type { EngineThread } from "./EngineThread.ts"
-import { isEventRead, isForReader, isLongRead } from "./LongReads.ts"
+import { isEventRead, isForReader, isLongRead, isProbablyLong } from "./LongReads.ts"
 import { referenceOf } from "./Spans.ts"
 import { type Supervisor, ThreadDown } from "./Supervisor.ts"
 
@@ -44,13 +44,18 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         let giveUp = () => {}
         const answer = (given: Answer.Answer) => resume(Effect.succeed(given))
 
+        /** What is reserved for an event is its size, or that of its answer. */
+        let reservedBytes = 0
         const send = (thread: EngineThread, onReserve: (bytes: number) => Promise<boolean>) => {
           giveUp = thread.exchange(sent, span && referenceOf(span), {
             onAnswer: (given) => {
-              if (isEventRead(exchange)) lastEventBytes = Answer.byteLength(given.body)
+              if (isEventRead(exchange)) lastEventBytes = reservedBytes
               answer(given)
             },
-            onReserve,
+            onReserve: (bytes) => {
+              reservedBytes = Math.max(bytes, reservedBytes)
+              return onReserve(bytes)
+            },
             onLost: () => answer(lost)
           })
         }
@@ -78,9 +83,9 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         // A file of SQLite is not opened for reading while nothing holds it open for writing.
         if (engine.thread === undefined) return answer(unavailable)
         if (reader === undefined) toEngine(reserveHere)
-        else if (isLongRead(exchange)) void toReader(reader)
+        else if (isLongRead(exchange) || isProbablyLong(exchange, lastEventBytes, reader.thread)) void toReader(reader)
         // Without `start`: only long reads keep the thread from ending.
-        else if (isForReader(exchange, lastEventBytes, reader.thread, engine.thread)) send(reader.thread!, reserveHere)
+        else if (isForReader(exchange, reader.thread, engine.thread)) send(reader.thread, reserveHere)
         else {
           toEngine(async (bytes) => {
             if (!isLongRead(exchange, bytes)) return reserveHere(bytes)

@@ -40,16 +40,19 @@ interface Load {
 }
 
 /**
- * Whether the reading thread reads an event whose size is not known: it runs already, and has less to do than the engine's, or the
- * event is probably large, as the last one was. The engine's thread would find its size, and leave it to the other one.
+ * Whether an event is probably large, as the last one was, and the reading thread runs already. The engine's thread would find its
+ * size, and leave it to the other one.
  */
-export const isForReader = (
+export const isProbablyLong = (
   exchange: Pick<Exchange, "endpoint">,
   lastEventBytes: number,
+  reader: Load | undefined
+): boolean => reader !== undefined && !reader.isFrozen && isEventRead(exchange) && isLongRead(exchange, lastEventBytes)
+
+/** Whether the reading thread reads an event whose size is not known, because it runs already and has less to do. */
+export const isForReader = (
+  exchange: Pick<Exchange, "endpoint">,
   reader: Load | undefined,
   engine: Load
-): boolean =>
-  isEventRead(exchange) &&
-  reader !== undefined &&
-  !reader.isFrozen &&
-  (reader.inFlight < engine.inFlight || lastEventBytes >= largeEventBytes)
+): reader is Load =>
+  reader !== undefined && !reader.isFrozen && isEventRead(exchange) && reader.inFlight < engine.inFlight

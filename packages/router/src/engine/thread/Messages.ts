@@ -1,5 +1,5 @@
 /** What crosses between the thread of the host and that of the engine. */
-import type { CommitLimitsValue, PriceSource, ProjectId, StorageModule } from "@tachograph/core"
+import type { CommitLimitsValue, PriceSource, StaleSession, StorageModule } from "@tachograph/core"
 import type * as LogLevel from "effect/LogLevel"
 import type { Exchange } from "../../Engine.ts"
 import type { Answer } from "../../response/Answer.ts"
@@ -74,7 +74,7 @@ export type FromThread =
       readonly annotations: Readonly<Record<string, unknown>>
     }
   /** Damage was found in the session of this number, or something of it was erased. */
-  | { readonly type: "stale"; readonly project: ProjectId; readonly session: number }
+  | { readonly type: "stale"; readonly stale: StaleSession }
   | StreamMessage
   | SpanBegan
   | SpanEnded

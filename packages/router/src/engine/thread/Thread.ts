@@ -7,9 +7,9 @@ import {
   InFlight,
   KeyStorage,
   Prices,
-  type ProjectId,
   Recorder,
   SessionCacheBytes,
+  type StaleSession,
   StaleSessions,
   Storage,
   type StorageModule
@@ -76,8 +76,8 @@ const forwardingLogger = (outbox: Outbox<FromThread>) =>
 const announcing = (outbox: Outbox<FromThread>, isFromHost: () => boolean) =>
   Layer.effectDiscard(
     Effect.flatMap(StaleSessions, ({ listen }) =>
-      listen((project, session) => {
-        if (!isFromHost()) outbox.send({ type: "stale", project, session })
+      listen((...stale) => {
+        if (!isFromHost()) outbox.send({ type: "stale", stale })
       })
     )
   )
@@ -184,7 +184,7 @@ const run = async (port: MessagePort, start: Start) => {
     // Several small parts would cost more to transfer than one costs to copy.
     const body = isCounted(byteLength(answer.body))
       ? answer.body.map((part) => movable(part, answer.isShared !== true))
-      : [movable(Buffer.concat(answer.body), false)]
+      : [movable(Buffer.concat(answer.body), true)]
     const transfers = new Set(body.map(({ buffer }) => buffer))
     outbox.send({ type: "answer", id, answer: { ...answer, body } }, Array.from(transfers))
   }
@@ -196,11 +196,11 @@ const run = async (port: MessagePort, start: Start) => {
     listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
     revokeApiKey: (id: string, atMs: number) =>
       Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
-    announceStale: (project: ProjectId, session: number) =>
+    announceStale: (...stale: StaleSession) =>
       Effect.sync(() => {
         isFromHost = true
         try {
-          staleSessions.announce(project, session)
+          staleSessions.announce(...stale)
         } finally {
           isFromHost = false
         }
@@ -251,13 +251,20 @@ const run = async (port: MessagePort, start: Start) => {
   const waiting = new InFlight<ToHandle>()
 
   /** A read may take long without a pause. Each begins in a turn of its own, between which the thread hears of those that were given up. */
+  let isScheduled = false
   const beginNext = () => {
+    isScheduled = false
     const [next] = waiting.entries()
     if (next === undefined) return
     const [id, item] = next
     waiting.delete(id)
     begin(item)
-    if (waiting.size > 0) setImmediate(beginNext)
+    schedule()
+  }
+  const schedule = () => {
+    if (isScheduled || waiting.size === 0) return
+    isScheduled = true
+    setImmediate(beginNext)
   }
 
   const receive = (item: ToThread) => {
@@ -266,7 +273,7 @@ const run = async (port: MessagePort, start: Start) => {
         // What a client sends on is taken as it comes.
         if (!start.isReading || item.isStreamed) return begin(item)
         waiting.set(item.id, item)
-        return waiting.size === 1 ? void setImmediate(beginNext) : undefined
+        return schedule()
       case "cancel":
         if (waiting.delete(item.id)) return outbox.send({ type: "lost", id: item.id })
         return void fibers.get(item.id)?.interruptUnsafe()

@@ -11,10 +11,10 @@ import {
   MemoryStorage,
   moduleOf,
   Prices,
-  type ProjectId,
   Recorder,
   SessionCacheBytes,
   showAdmission,
+  type StaleSession,
   type Storage,
   type StorageModule
 } from "@tachograph/core"
@@ -75,11 +75,13 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
   }
   /** A thread that ends keeps nothing of the session. */
-  const announceTo = (other: () => Supervisor | undefined) => (project: ProjectId, session: number) => {
-    other()
-      ?.thread?.call("announceStale", [project, session])
-      .catch(() => {})
-  }
+  const announceTo =
+    (other: () => Supervisor | undefined) =>
+    (...stale: StaleSession) => {
+      other()
+        ?.thread?.call("announceStale", stale)
+        .catch(() => {})
+    }
   const supervisor: Supervisor = yield* Supervisor.make({
     name: "engine's thread",
     isOnDemand: false,
