@@ -71,7 +71,7 @@ describe("/metrics after a few requests", () => {
     expect(recorded.status).toBe(200)
     expect((await client.get("/nowhere")).status).toBe(404)
     // An event that cannot be committed.
-    const database = new DatabaseSync(file)
+    const database = new DatabaseSync(file, { timeout: 30_000 })
     database.exec("CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'planted'); END")
     expect((await client.post("/api/v1/events", { ...event, session: "t" })).status).toBe(500)
     database.exec("DROP TRIGGER planted")

@@ -158,12 +158,16 @@ describe(`Faults of the database, ${rounds} rounds, seed ${seed}`, () => {
 
   it("cancels a statement that hangs, and recovers", async () => {
     const other = await connectWhenFree()
+    const locked = Promise.withResolvers<void>()
     const locking = Effect.runPromise(
       other.sql.withTransaction(
-        Effect.andThen(other.sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`, Effect.sleep(5_000))
+        other.sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`.pipe(
+          Effect.andThen(Effect.sync(locked.resolve)),
+          Effect.andThen(Effect.sleep(5_000))
+        )
       )
     )
-    await wait(200)
+    await Promise.race([locked.promise, locking])
     const startedAt = Date.now()
     const answers = await Promise.all([send("hung"), send("hung")])
     expect(answers.map(({ status }) => status)).toEqual([503, 503])

@@ -15,11 +15,13 @@ export const collect = (message: IncomingMessage, collector: BodyCollector): Eff
       const refused = collector.add(bytes)
       if (refused === undefined) return
       // Without a listener the rest is discarded, as Node does with a body that is not read: the connection stays usable.
-      message.off("data", add)
+      // Any listener would hold what was collected for as long as the client sends.
+      stop()
       resume(Effect.fail(refused))
     }
     const end = () => resume(Effect.void)
     const close = () => resume(Effect.interrupt)
+    const stop = () => message.off("data", add).off("end", end).off("close", close)
     message.on("data", add)
     // Only the first of these counts: a fiber resumes once.
     message.on("end", end)
@@ -27,5 +29,5 @@ export const collect = (message: IncomingMessage, collector: BodyCollector): Eff
     // A listener for `data` does not resume a stream that was paused explicitly.
     message.resume()
     // Runs if the fiber is interrupted, for example by a timeout of the host.
-    return Effect.sync(() => message.off("data", add).off("end", end).off("close", close))
+    return Effect.sync(stop)
   })

@@ -192,10 +192,17 @@ const collectDecompressed = (
     try: async (signal) => {
       const compressed = Readable.from(source instanceof Uint8Array ? [source] : chunksOf(source))
       const { check, stages } = decompression(encodings, maxBytes)
-      await pipeline([compressed, ...stages, sinkOf(collector)], { signal })
+      const refusing = [...stages, sinkOf(collector)]
+      // The pipeline ends when its source does, which is when the client sends on.
+      const refused = Promise.withResolvers<never>()
+      for (const stage of refusing) stage.once("error", refused.reject)
+      await Promise.race([pipeline([compressed, ...refusing], { signal }), refused.promise])
       check()
     },
-    catch: (error) => failureOf(error, `The body is not valid ${encodings.join(", ")}`)
+    catch: (error) => {
+      collector.clear()
+      return failureOf(error, `The body is not valid ${encodings.join(", ")}`)
+    }
   }).pipe(Effect.catch((error) => (hasClientGone(source) ? Effect.interrupt : Effect.fail(error))))
 
 /**

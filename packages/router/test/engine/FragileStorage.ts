@@ -5,9 +5,6 @@ import { Effect, Layer } from "effect"
 import { appendFileSync, existsSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 
-/** How long the agent `stop` stops the thread (ms). */
-const stoppedMs = 3_000
-
 const held: Array<ReadonlyArray<number>> = []
 
 /** Holds 8 MB more for each of them. */
@@ -29,7 +26,6 @@ const actsOf = (filename: string): Readonly<Record<string, () => void>> => ({
   exhaust: () => hold(Infinity),
   // More than the tests allow a thread, and less than what ends it at once.
   swell: () => hold(30),
-  stop: () => stop(stoppedMs),
   hold: () => {
     while (!existsSync(releaseOf(filename))) stop(20)
   },

@@ -3,7 +3,7 @@ import { sqlite } from "@tachograph/storage-sqlite"
 import { HttpClient } from "@tachograph/testkit"
 import { execFile } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -22,9 +22,9 @@ const temporaryFolder = () => {
 }
 
 const open = async () => {
-  const folder = temporaryFolder()
+  const file = join(temporaryFolder(), "fragile.db")
   const tachograph = await createTachograph({
-    storage: FragileStorage.open(join(folder, "fragile.db")),
+    storage: FragileStorage.open(file),
     apiKeys: [key],
     thread: { heapMib: 64 }
   })
@@ -38,7 +38,8 @@ const open = async () => {
   })
   const client = HttpClient.make(tachograph.fetch, key)
   const act = (name: string) => client.get(`/api/v1/agents/${name}`)
-  return { tachograph, client, act, event }
+  const release = () => writeFileSync(FragileStorage.releaseOf(file), "")
+  return { tachograph, client, act, event, release }
 }
 
 const isReady = async (client: ReturnType<typeof HttpClient.make>) =>
@@ -80,14 +81,15 @@ it("stays down, and is not ready, after the third death in a minute", async () =
 })
 
 it("answers for itself, and refuses events, while the thread stands still", async () => {
-  const { act, client, event, tachograph } = await open()
-  const stopped = act("stop")
+  const { act, client, event, release, tachograph } = await open()
+  const stopped = act("hold")
   const waiting = tachograph.record(event(1))
   expect((await client.get("/health")).status).toBe(200)
   // It answers when it has waited for the thread for a second.
   expect((await client.get("/ready")).status).toBe(503)
   expect((await client.get("/metrics")).status).toBe(200)
   await expect.poll(() => tachograph.record(event(2)).catch(({ type }) => type)).toBe("overloaded")
+  release()
   expect((await stopped).status).toBe(404)
   await isReady(client)
   const ids = [(await waiting).event_id, (await tachograph.record(event(3))).event_id]

@@ -124,7 +124,7 @@ it("reads on the thread that records where there cannot be another", async () =>
 it("records what was damaged again when the reading thread has found the damage", async () => {
   const { file, read, record } = await open("openReading")
   const first = await record({ large })
-  const database = new DatabaseSync(file)
+  const database = new DatabaseSync(file, { timeout: 30_000 })
   expect(database.prepare("UPDATE packs SET pack = zeroblob(length(pack))").run().changes).toBe(1)
   database.close()
   expect((await read(first)).body).toEqual({ type: "event-damaged", event_id: first })

@@ -84,7 +84,7 @@ it("names events that are damaged, and goes on", async () => {
     const properties = { api: "aisdk", inputs: { session }, output: {} }
     ids.push((await tachograph.record({ event_name: "llm", properties, fingerprint_id, session })).event_id)
   }
-  const database = new DatabaseSync(file)
+  const database = new DatabaseSync(file, { timeout: 30_000 })
   const damage = `UPDATE packs SET pack = zeroblob(length(pack)) WHERE session_number =
     (SELECT session_number FROM sessions WHERE session_id = 'b')`
   expect(database.prepare(damage).run().changes).toBe(1)

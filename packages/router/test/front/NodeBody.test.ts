@@ -1,10 +1,14 @@
 import { HttpClient } from "@tachograph/testkit"
 import { Cause, Effect, Exit } from "effect"
 import express, { type RequestHandler } from "express"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
 import { IncomingMessage } from "node:http"
-import { Socket } from "node:net"
+import { connect, Socket } from "node:net"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { gzipSync } from "node:zlib"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { AdmissionControl, defaultCommitLimits } from "@tachograph/core"
 import { BodyCollector } from "../../src/front/BodyCollector.ts"
 import * as NodeBody from "../../src/front/NodeBody.ts"
@@ -37,4 +41,37 @@ it("stops waiting for the body when the client has disconnected", async () => {
   await new Promise((done) => message.once("close", done))
   const exit = await Effect.runPromiseExit(NodeBody.collect(message, new BodyCollector(1_000, permit)))
   expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
+})
+
+it("refuses a compressed body when it is too large, not when its client sends on", async () => {
+  const tachograph = await opened({ maxOtherBody: 50_000 })
+  const { port } = await served(tachograph.node)
+  const body = gzipSync(randomBytes(30_000).toString("hex"))
+  const socket = connect(port, "127.0.0.1")
+  onTestFinished(() => void socket.destroy())
+  const lines = ["PUT /api/v1/agents HTTP/1.1", "host: x", `authorization: Bearer ${apiKey}`, "content-encoding: gzip"]
+  const head = [...lines, `content-length: ${body.length + 1}`, "", ""].join("\r\n")
+  socket.write(Buffer.concat([Buffer.from(head), body]))
+  const [answer] = (await once(socket, "data")) as [Buffer]
+  expect(answer.toString("latin1")).toMatch(/^HTTP\/1\.1 413 /)
+})
+
+it("holds nothing of a body that is refused while its client stays", async () => {
+  setFlagsFromString("--expose-gc")
+  const collectGarbage = runInNewContext("gc") as () => void
+  const message = new IncomingMessage(new Socket())
+  const refuse = async () => {
+    const permit = new AdmissionControl(defaultCommitLimits, () => false).permit()
+    const collector = new BodyCollector(1_000, permit)
+    const exit = Effect.runPromiseExit(NodeBody.collect(message, collector))
+    message.push(Buffer.alloc(600))
+    message.push(Buffer.alloc(600))
+    expect(Exit.isFailure(await exit)).toBe(true)
+    return new WeakRef(collector)
+  }
+  const held = await refuse()
+  // What was looked at weakly is held until the end of the turn.
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  collectGarbage()
+  expect([held.deref(), message.destroyed]).toEqual([undefined, false])
 })

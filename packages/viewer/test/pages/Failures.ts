@@ -6,8 +6,8 @@ import type { World } from "./World.ts"
 const refusal = { status: 503, json: { type: "storage-unavailable" } }
 
 /** Refuses what matches, until it is ended. */
-const refuse = async (page: Page, matches: (url: URL) => boolean) => {
-  await page.route(matches, (route) => route.fulfill(refusal))
+const refuse = async (page: Page, matches: (url: URL) => boolean, headers: Record<string, string> = {}) => {
+  await page.route(matches, (route) => route.fulfill({ ...refusal, headers }))
   return () => page.unroute(matches)
 }
 
@@ -41,7 +41,9 @@ export const define = (world: World) => {
         await record(session, 6)
         const { page } = await world.visit("#/overview")
         await shorten(page, name)
-        const restore = await refuse(page, (url) => isList(name)(url) && url.searchParams.has("cursor"))
+        // The page does not try again by itself before the test has ended.
+        const isNext = (url: URL) => isList(name)(url) && url.searchParams.has("cursor")
+        const restore = await refuse(page, isNext, { "retry-after": "600" })
         const asked: Array<URL> = []
         page.on("request", (request) => void asked.push(new URL(request.url())))
         await page.goto(`${world.server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)

@@ -136,7 +136,7 @@ export const define = (world: World) => {
       await page.getByText("4 calls").waitFor()
       await page.emulateMedia({ media: "print" })
       await page.locator(".printed").waitFor()
-      expect(await page.locator(".said").getByText("July was quiet.").isVisible()).toBe(true)
+      await page.locator(".said").getByText("July was quiet.").waitFor()
       expect(await page.locator("header.top").isVisible()).toBe(false)
     })
   })

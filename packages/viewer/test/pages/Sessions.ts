@@ -17,8 +17,15 @@ export const define = (world: World) => {
       await rowOf(page, "other 40").waitFor()
       for (let step = 0; step < 30; step++) await page.keyboard.press("j")
       const id = await page.locator("tr[aria-current] .id").innerText()
-      const scrolled = await page.evaluate(() => scrollY)
-      expect(scrolled).toBeGreaterThan(0)
+      // The page scrolls after it has drawn the selection.
+      let scrolled = 0
+      await expect
+        .poll(async () => {
+          const before = scrolled
+          scrolled = await page.evaluate(() => scrollY)
+          return scrolled > 0 && scrolled === before
+        })
+        .toBe(true)
       await page.keyboard.press("Enter")
       await page.locator(".said").getByText(id.replace("other", "Answer"), { exact: true }).waitFor()
       await page.goBack()
