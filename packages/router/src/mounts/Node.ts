@@ -155,6 +155,7 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
   })
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const writeLater = coalesceWrites()
+  const admits = Pipelining.make()
 
   return (message, response, next) => {
     const respond = (reply: Reply) => writeLater(() => write(response, reply))
@@ -173,7 +174,7 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
       next!()
       return false
     }
-    if (!Pipelining.admits(message, response)) return true
+    if (!admits(message, response)) return true
     if (!Effect.isEffect(handled)) {
       respond(handled)
       return true

@@ -3,28 +3,34 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** How many requests on one connection may wait for their answers. */
-const maxUnanswered = 256
+export const maxUnanswered = 256
 
-/** How many requests of the process may wait behind others on their connections. */
-const maxBehind = 16_384
+/** How many requests may wait behind others on their connections, together. */
+export const maxBehind = 16_384
 
+/** How many requests on a connection wait for their answers: of any mount. */
 const unanswered = new WeakMap<Socket, number>()
-let behind = 0
 
-/** Whether a request may be answered. If it is one too many, its connection is closed: an answer would have to wait as well. */
-export const admits = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-  if (socket.destroyed) return false
-  const before = unanswered.get(socket) ?? 0
-  const isBehind = before > 0
-  if (before >= maxUnanswered || (isBehind && behind >= maxBehind)) {
-    socket.destroy()
-    return false
+/**
+ * Returns whether a request of a mount may be answered. If it is one too many, its connection is closed: an answer would have to wait as
+ * well.
+ */
+export const make = () => {
+  let behind = 0
+  return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+    if (socket.destroyed) return false
+    const before = unanswered.get(socket) ?? 0
+    const isBehind = before > 0
+    if (before >= maxUnanswered || (isBehind && behind >= maxBehind)) {
+      socket.destroy()
+      return false
+    }
+    unanswered.set(socket, before + 1)
+    if (isBehind) behind++
+    response.once("close", () => {
+      unanswered.set(socket, unanswered.get(socket)! - 1)
+      if (isBehind) behind--
+    })
+    return true
   }
-  unanswered.set(socket, before + 1)
-  if (isBehind) behind++
-  response.once("close", () => {
-    unanswered.set(socket, unanswered.get(socket)! - 1)
-    if (isBehind) behind--
-  })
-  return true
 }

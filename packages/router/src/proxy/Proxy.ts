@@ -157,11 +157,13 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
     cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
 
+  const admits = Pipelining.make()
+
   const node: Proxy["node"] = (message, response) => {
     const path = pathOf(message.url!)
     if (path === undefined) return false
     // Each would have a connection to the upstream of its own.
-    if (!Pipelining.admits(message, response)) return true
+    if (!admits(message, response)) return true
     const visitor: Gate.Visitor = {
       method: message.method!,
       url: BasePath.targetIn(message.url!).slice(base.length),

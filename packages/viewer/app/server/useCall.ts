@@ -42,10 +42,11 @@ const previousOf = async (session: string, id: string, signal: AbortSignal): Pro
   return rows[0]?.event_id
 }
 
-/** The call just before the event, the event, and the one after it. */
-const around = async (event: EventSummary, signal: AbortSignal): Promise<ReadonlyArray<Call>> => {
+/** The event with its neighbours in the session. */
+const around = async (event: EventSummary, signal: AbortSignal) => {
   const { event_id, session } = event
-  let after = await previousOf(session, event_id, signal)
+  const previous = await previousOf(session, event_id, signal)
+  let after = previous
   const calls: Array<Call> = []
   // Usually one page: several only where calls are damaged.
   for (;;) {
@@ -57,7 +58,9 @@ const around = async (event: EventSummary, signal: AbortSignal): Promise<Readonl
     calls.push(...found)
     const isLast = !isDamaged && page.next_cursor === null
     const at = calls.findIndex((call) => call.event_id === event_id)
-    if (found.length === 0 || (at !== -1 && (at < calls.length - 1 || isLast))) return calls
+    if (found.length === 0 || (at !== -1 && (at < calls.length - 1 || isLast))) {
+      return { previous, call: calls[at], next: calls[at + 1]?.event_id }
+    }
     after = calls.at(-1)!.event_id
   }
 }
@@ -89,15 +92,12 @@ const messagesOf = async (
 
 const read = async (id: string, signal: AbortSignal): Promise<CallState> => {
   const event = await summaryOf(id, signal)
-  const calls = await around(event, signal)
-  const at = calls.findIndex(({ event_id }) => event_id === id)
-  const call = calls[at]
+  const { call, next, previous } = await around(event, signal)
   if (call === undefined) throw new Client.ServerError(404, "event-not-found")
   const [fresh, output, gone] = await Promise.all(
     [call.new_messages, call.output, call.gone_messages].map((numbers) => messagesOf(event.session, numbers, signal))
   )
-  const previous = calls[at - 1]?.event_id ?? (await previousOf(event.session, id, signal))
-  return { call, previous, next: calls[at + 1]?.event_id, fresh: fresh!, output: output!, gone: gone! }
+  return { call, previous, next, fresh: fresh!, output: output!, gone: gone! }
 }
 
 export const useCall = (id: string) => useAnswer((signal) => read(id, signal), id)

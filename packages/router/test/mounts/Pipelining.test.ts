@@ -1,0 +1,34 @@
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import { expect, it } from "vitest"
+import * as Pipelining from "../../src/mounts/Pipelining.ts"
+
+it("lets a bounded number of requests wait behind others, on all connections together", () => {
+  const admits = Pipelining.make()
+  const responses: Array<ServerResponse> = []
+  const send = (socket: Socket) => {
+    const message = new IncomingMessage(socket)
+    const response = new ServerResponse(message)
+    const isAdmitted = admits(message, response)
+    if (isAdmitted) responses.push(response)
+    return isAdmitted
+  }
+  const answerAll = () => responses.splice(0).forEach((response) => response.emit("close"))
+  const fill = () => {
+    let socket = new Socket()
+    for (let behind = 0; behind < Pipelining.maxBehind; socket = new Socket()) {
+      expect(send(socket)).toBe(true)
+      for (let each = 1; each < Pipelining.maxUnanswered && behind < Pipelining.maxBehind; each++, behind++) {
+        expect(send(socket)).toBe(true)
+      }
+    }
+  }
+  fill()
+  const another = new Socket()
+  // The first request on a connection is behind none.
+  expect([send(another), another.destroyed]).toEqual([true, false])
+  expect([send(another), another.destroyed]).toEqual([false, true])
+  answerAll()
+  fill()
+  answerAll()
+})
