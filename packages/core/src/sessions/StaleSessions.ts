@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import type { ProjectId } from "../domain/Project.ts"
 
 /** Why a session is stale: texts were erased from it, or some of it cannot be read. */
-export type Staleness = "erased" | "damaged"
+type Staleness = "erased" | "damaged"
 
 /** `session` is the session's number. */
 export type StaleSession = readonly [project: ProjectId, session: number, why: Staleness]

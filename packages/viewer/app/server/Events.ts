@@ -4,7 +4,7 @@ import * as Damage from "./Damage.ts"
 import type { Page } from "./PagedList.ts"
 import type { EventSummary, ListedEvent } from "./Types.ts"
 
-export interface EventPage {
+interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
   readonly next_cursor: string | null
 }
