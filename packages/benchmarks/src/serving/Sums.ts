@@ -132,6 +132,7 @@ const compare = async (kind: string, make: () => Databases.Database, { events, r
         return () => get(side, path)
       })
     )
+    const [short, long] = await Promise.all(sides.map(async (read) => (await read()).length))
     const [few, many] = (await Interleaved.samples(runs, reads, sides)) as [Interleaved.Samples, Interleaved.Samples]
     rows.push([
       name,
@@ -141,7 +142,8 @@ const compare = async (kind: string, make: () => Databases.Database, { events, r
         decimal(median(cpuMs))
       ]),
       times(median(many.ms) / median(few.ms)),
-      times(median(many.cpuMs) / median(few.cpuMs))
+      times(median(many.cpuMs) / median(few.cpuMs)),
+      times(long! / short!)
     ])
   }
   const bytes = await bytesOf(largeDatabase)
@@ -151,11 +153,13 @@ const compare = async (kind: string, make: () => Databases.Database, { events, r
       "read",
       ...[small, large].flatMap(({ events }) => [`ms with ${integer(events)} events`, "p99", "CPU"]),
       "ratio",
-      "of CPU"
+      "of CPU",
+      "of the answer"
     ],
     rows,
     notes: [
-      `Medians and p99 of ${runs * reads} answers in process, ${reads} in turn on each side. CPU is that of the process with its threads` +
+      `Medians and p99 of ${runs * reads} answers in process, ${reads} in turn on each side. The last column is how much longer the larger ` +
+        `store's answer is: it has more hours, days or rows to answer. CPU is that of the process with its threads` +
         `${kind === "Postgres" ? ", without Postgres" : ""}. The derived tables take ` +
         `${megabytes(bytes.derived)} MB of ${megabytes(bytes.all)} MB, ${decimal((100 * bytes.derived) / bytes.all)} %.`
     ]
