@@ -361,7 +361,7 @@ const make = Effect.gen(function* () {
 
   const sessionReader = new SessionReader(storage, logDamage)
   yield* staleSessions.listen((project, session, why) => {
-    // Damage may be read all the time, and is noticed in what other sessions have in common with this one.
+    // Other sessions stay as they are. A client may ask for a damaged event all the time.
     if (why === "damaged") return sessionReader.forgetSession(project, session)
     sessionReader.forget()
     unpacked.clear()
