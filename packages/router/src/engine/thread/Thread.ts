@@ -250,8 +250,8 @@ const run = async (port: MessagePort, start: Start) => {
   /** Reads whose turn has not come. */
   const waiting = new InFlight<ToHandle>()
 
-  /** A read may take long without a pause. Each begins in a turn of its own, between which the thread hears of those that were given up. */
   let isScheduled = false
+  /** A read may take long without a pause. Each begins in a turn of its own, between which the thread hears of those that were given up. */
   const beginNext = () => {
     isScheduled = false
     const [next] = waiting.entries()
