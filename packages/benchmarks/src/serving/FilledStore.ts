@@ -86,17 +86,16 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
   const template = await appendsOf(eventsPerSession)
   const listedTemplate = await appendsOf(listed.events)
   const batches = Math.max(1, Math.ceil((events - listed.events) / eventsPerBatch))
-  const start = Date.now() - events
   let written = 0
   let listedNumber: number | undefined
 
-  const copyOf = ({ pack, ...append }: AppendEvent, session: string, number?: number): AppendEvent => {
+  const copyOf = ({ pack, ...append }: AppendEvent, timeMs: number, session: string, number?: number): AppendEvent => {
     const n = written++
     const summary = new EventSummary(
       {
         ...append.summary,
-        id: idAt(start + n, session),
-        receivedAt: DateTime.makeUnsafe(start + n),
+        id: idAt(timeMs, session),
+        receivedAt: DateTime.makeUnsafe(timeMs),
         session: session as SessionId,
         agent: `agent ${n % agents}` as AgentName,
         person: `person ${n % people}` as PersonId
@@ -111,22 +110,30 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     }
   }
 
+  /** How many of the `listed` events the first `n` batches have. */
+  const share = (n: number) => Math.floor((listed.events * n) / batches)
+
+  const appendsAt = (batch: number, timeMs: number): ReadonlyArray<AppendEvent> => [
+    ...listedTemplate
+      .slice(share(batch), share(batch + 1))
+      .map((append) => copyOf(append, timeMs, listed.session, listedNumber)),
+    ...Array.from({ length: sessionsPerBatch }, (_, n) =>
+      template.map((append) => copyOf(append, timeMs, `session ${batch * sessionsPerBatch + n}`))
+    ).flat()
+  ]
+
   const work = Effect.gen(function* () {
     const storage = yield* Storage
+    // A large batch may take longer than new ids may be old.
+    const append = (batch: number, timeMs: number): ReturnType<typeof storage.appendEvents> =>
+      Effect.catchTag(storage.appendEvents(appendsAt(batch, timeMs)), "stale-ids", ({ notBefore }) =>
+        append(batch, Math.max(notBefore, Date.now()))
+      )
     for (let batch = 0; batch < batches; batch++) {
-      const share = (n: number) => Math.floor((listed.events * n) / batches)
-      const appends = [
-        ...listedTemplate
-          .slice(share(batch), share(batch + 1))
-          .map((append) => copyOf(append, listed.session, listedNumber)),
-        ...Array.from({ length: sessionsPerBatch }, (_, n) =>
-          template.map((append) => copyOf(append, `session ${batch * sessionsPerBatch + n}`))
-        ).flat()
-      ]
-      const numbers = yield* storage.appendEvents(appends)
+      const numbers = yield* append(batch, Date.now())
       if (share(batch + 1) > share(batch)) listedNumber = numbers[0]
       if ((batch + 1) % 100 === 0)
-        progress(`filling ${database.kind}: ${integer(written)} of ${integer(events)} events`)
+        progress(`filling ${database.kind}: ${integer((batch + 1) * eventsPerBatch)} of ${integer(events)} events`)
     }
   })
   // Registers the fingerprint that all events name.
