@@ -23,7 +23,10 @@ export interface Source<A> {
   readonly orderOf?: (row: A) => string
 }
 
-/** Pages that are read at most to find where what is new ends. After more, the list begins anew. */
+/**
+ * Pages that are read at most to find where what is new ends. After more, the list begins anew, and the next time one page is read: more
+ * comes than anybody reads.
+ */
 const maxCatchUpPages = 5
 
 export const empty: State<never> = {
@@ -41,6 +44,7 @@ export class PagedList<A> {
   readonly #show: (state: State<A>) => void
   #state: State<A>
   #isRefreshing = false
+  #beganAnew = false
   /** Counts the lists that began anew: a page of the one before does not belong to it. */
   #beginnings = 0
 
@@ -68,7 +72,7 @@ export class PagedList<A> {
   async #beginning(): Promise<Page<A>> {
     const { rows: known } = this.#state
     let { next, rows } = await this.#source.read(null, this.#signal)
-    for (let page = 1; page < maxCatchUpPages; page++) {
+    for (let page = 1; page < (this.#beganAnew ? 1 : maxCatchUpPages); page++) {
       // A page without rows says only that its first thousands have nothing new that matches.
       if (known.length === 0 || rows.length === 0 || next === null || this.#lastUnmoved(rows) !== -1) break
       const more = await this.#source.read(next, this.#signal)
@@ -96,8 +100,12 @@ export class PagedList<A> {
       if (next !== null && known.length > 0 && rows.length === 0) this.#set(done)
       else if (next === null || unmoved === -1) {
         this.#beginnings++
+        this.#beganAnew = known.length > 0 && next !== null
         this.#set({ ...done, rows, next, moreError: undefined })
-      } else this.#set({ ...done, rows: this.#joined(rows, known.slice(unmoved + 1)) })
+      } else {
+        this.#beganAnew = false
+        this.#set({ ...done, rows: this.#joined(rows, known.slice(unmoved + 1)) })
+      }
     } catch (error) {
       this.#set({ isLoading: false, error: toError(error) })
     } finally {

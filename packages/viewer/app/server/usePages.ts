@@ -1,6 +1,7 @@
 /** A list that is read page by page, and whose beginning is read again while it is looked at. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import * as Key from "./Key.ts"
+import * as Pace from "./Pace.ts"
 import { empty, PagedList, type Source, type State } from "./PagedList.ts"
 
 export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error" | "moreError" | "isReadingMore"> {
@@ -23,8 +24,8 @@ const keep = (name: string, state: State<unknown>): void => {
 }
 
 /**
- * `name` is that of the list. A list with another `key` begins anew. Every `refreshMs` the first page is read again, while the page is
- * visible.
+ * `name` is that of the list. A list with another `key` begins anew. The first page is read again every `refreshMs`, or less
+ * often where the server is slow, while the page is visible.
  */
 export const usePages = <A>(
   name: string,
@@ -49,16 +50,8 @@ export const usePages = <A>(
     list.current = opened
     setShown({ id, state: initial })
     void opened.refresh()
-    const timer =
-      refreshMs === undefined
-        ? undefined
-        : setInterval(() => {
-            if (!document.hidden) void opened.refresh()
-          }, refreshMs)
-    return () => {
-      clearInterval(timer)
-      aborter.abort()
-    }
+    if (refreshMs !== undefined) void Pace.askAgain(refreshMs, aborter.signal, () => opened.refresh())
+    return () => aborter.abort()
   }, [id, round, refreshMs])
 
   // Before the first effect too, so that going back finds its place.

@@ -61,6 +61,23 @@ describe("PagedList", () => {
     expect(ids()).toBe("klmnopqrstuvwxyzab")
   })
 
+  it("reads one page at a time after it began anew, until it meets what it knows", async () => {
+    const stored = rows("ab")
+    const { ids, list, reads } = make(stored)
+    await list.refresh()
+    stored.push(...rows("klmnopqrstuvwxyz", 100))
+    await list.refresh()
+    stored.push(...rows("klmnopqrstuvwxyz".toUpperCase(), 200))
+    await list.refresh()
+    expect([ids(), reads()]).toEqual(["KL", 7])
+    stored.push(...rows("1", 300))
+    await list.refresh()
+    expect([ids(), reads()]).toEqual(["1KL", 8])
+    stored.push(...rows("234", 400))
+    await list.refresh()
+    expect([ids(), reads()]).toEqual(["2341KL", 10])
+  })
+
   it("forgets rows that are gone", async () => {
     const stored = rows("abcdef")
     const { ids, list } = make(stored)

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks"
 import * as Client from "../../server/Client.ts"
 import * as Events from "../../server/Events.ts"
 import { follow } from "../../server/follow.ts"
+import * as Pace from "../../server/Pace.ts"
 import type { ListedEvent } from "../../server/Types.ts"
 
 /** Calls that are kept. */
@@ -14,7 +15,7 @@ const maxCalls = 200
 /** Calls that are asked for at once. More of them at once are more than anybody reads. */
 const latest = 50
 
-/** How often the latest are asked for while there are more (ms). */
+/** The pause before the latest are asked for again while there are more (ms). */
 const lookMs = 2_000
 
 export interface Calls {
@@ -70,17 +71,16 @@ class Reader {
   /** Looks at the latest, until none was missed between two looks. */
   async #lookNowAndThen(): Promise<void> {
     this.#set({ isFast: true })
-    let isFast = true
-    while (isFast && !this.#signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, lookMs))
-      if (document.hidden) continue
+    await Pace.askAgain(lookMs, this.#signal, async () => {
       try {
-        isFast = await this.#look()
+        const isFast = await this.#look()
         this.#set({ error: undefined })
+        return isFast
       } catch (error) {
         if (!this.#signal.aborted) this.#set({ error: Client.toError(error) })
+        return true
       }
-    }
+    })
     this.#set({ isFast: false })
   }
 

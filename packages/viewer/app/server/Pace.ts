@@ -1,0 +1,27 @@
+/** How often a page asks again for what it shows, so that looking takes little from recording. */
+import { sleep } from "./Retry.ts"
+
+/** A pause is this many times as long as the answer before it took: a busy server is asked less often. */
+const times = 20
+
+const longestMs = 60_000
+
+/** How long to wait after an answer that took `tookMs`: at least `leastMs`. */
+export const pauseAfter = (tookMs: number, leastMs: number): number =>
+  Math.max(leastMs, Math.min(longestMs, times * tookMs))
+
+/**
+ * Asks again and again, while the page is visible, with a pause before each time. Ends when `ask` answers false, or when `signal` is
+ * aborted. `ask` must not reject.
+ */
+export const askAgain = async (leastMs: number, signal: AbortSignal, ask: () => Promise<unknown>): Promise<void> => {
+  let pauseMs = leastMs
+  while (true) {
+    await sleep(pauseMs, signal)
+    if (signal.aborted) return
+    if (document.hidden) continue
+    const askedAt = performance.now()
+    if ((await ask()) === false) return
+    pauseMs = pauseAfter(performance.now() - askedAt, leastMs)
+  }
+}
