@@ -20,7 +20,7 @@ export interface CallState {
 /** Rows of a page at most. */
 const maxRows = 1_000
 
-/** Lists have no filter by id, but by the time in it, which few events share. */
+/** No filter of a list names one event: this one names the time in its id, which few events share. */
 const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
   const ms = Damage.timeOf(id)
   if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
@@ -42,27 +42,43 @@ const previousOf = async (session: string, id: string, signal: AbortSignal): Pro
   return rows[0]?.event_id
 }
 
-/** The event with its neighbours in the session. */
-const around = async (event: EventSummary, signal: AbortSignal) => {
-  const { event_id, session } = event
-  const previous = await previousOf(session, event_id, signal)
+interface Placed {
+  readonly previous: string | undefined
+  readonly call: Call
+  readonly next: string | undefined
+}
+
+/** Looks for a call among those after `previous`, in pages of `limit`. */
+const findCall = async (
+  { event_id, session }: EventSummary,
+  previous: string | undefined,
+  limit: number,
+  signal: AbortSignal
+): Promise<Placed | undefined> => {
   let after = previous
   const calls: Array<Call> = []
-  // Usually one page: several only where calls are damaged.
   for (;;) {
     const ask = (limit: number) =>
       Client.get<CallPage>(["sessions", session, "calls"], { after_event: after, limit }, signal)
-    const { page } = await Damage.readPage(ask, 10)
+    const { page } = await Damage.readPage(ask, limit)
     const isDamaged = Damage.isDamaged(page)
     const found = isDamaged ? [Damage.callOf(page.damaged, session)] : page.calls
     calls.push(...found)
-    const isLast = !isDamaged && page.next_cursor === null
+    const isLast = found.length === 0 || (!isDamaged && page.next_cursor === null)
     const at = calls.findIndex((call) => call.event_id === event_id)
-    if (found.length === 0 || (at !== -1 && (at < calls.length - 1 || isLast))) {
-      return { previous, call: calls[at], next: calls[at + 1]?.event_id }
+    if (at !== -1 && (at < calls.length - 1 || isLast)) {
+      return { previous: calls[at - 1]?.event_id ?? previous, call: calls[at]!, next: calls[at + 1]?.event_id }
     }
+    if (isLast) return undefined
     after = calls.at(-1)!.event_id
   }
+}
+
+/** The event with its neighbours in the session. */
+const around = async (event: EventSummary, signal: AbortSignal): Promise<Placed | undefined> => {
+  const previous = await previousOf(event.session, event.event_id, signal)
+  // Usually one page: several only where calls are damaged. Calls that were imported may stand in another order than their ids.
+  return (await findCall(event, previous, 10, signal)) ?? (await findCall(event, undefined, maxRows, signal))
 }
 
 /** Messages by their numbers, which are mostly in a row. */
@@ -92,8 +108,9 @@ const messagesOf = async (
 
 const read = async (id: string, signal: AbortSignal): Promise<CallState> => {
   const event = await summaryOf(id, signal)
-  const { call, next, previous } = await around(event, signal)
-  if (call === undefined) throw new Client.ServerError(404, "event-not-found")
+  const placed = await around(event, signal)
+  if (placed === undefined) throw new Client.ServerError(404, "event-not-found")
+  const { call, next, previous } = placed
   const [fresh, output, gone] = await Promise.all(
     [call.new_messages, call.output, call.gone_messages].map((numbers) => messagesOf(event.session, numbers, signal))
   )

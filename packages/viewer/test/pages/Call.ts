@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { problemsOf } from "../Accessibility.ts"
+import { Conversation, registered, text, user } from "../Conversation.ts"
+import { start } from "../Server.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -25,6 +27,24 @@ export const define = (world: World) => {
       await page.getByText("Answer of a tool").waitFor()
       await page.keyboard.press("f")
       await page.waitForURL(/tab=input/)
+    })
+
+    it("is found, with its neighbours, where it was imported after later ones", async () => {
+      const session = "imported late"
+      const { client } = world.server
+      const from = await start()
+      onTestFinished(() => from.close())
+      const older = new Conversation(from.client, await registered(from.client), session)
+      const id = await older.call([user("Which came first?")], [text("This one")])
+      const exported = (await from.client.get("/api/v1/export")).text
+      const newer = new Conversation(client, world.fingerprintId, session)
+      const first = await newer.call([user("What came next?")], [text("That one")])
+      const ndjson = { "content-type": "application/x-ndjson" }
+      expect((await client.call("POST", "/api/v1/import", exported, ndjson)).status).toBe(200)
+      const { page } = await world.visit(`#/events/${id}`)
+      await page.getByText("Which came first?").waitFor()
+      await page.keyboard.press("p")
+      await page.waitForURL((url) => url.hash.includes(first))
     })
 
     it("lists all keys that do something, and switches them off", async () => {
