@@ -5,7 +5,7 @@ import type { Socket } from "node:net"
 /** How many requests on one connection may wait for their answers. */
 export const maxUnanswered = 256
 
-/** How many requests may wait behind others on their connections, together. */
+/** How many requests of a mount that arrived behind others on their connections may wait, together. */
 export const maxBehind = 16_384
 
 /** How many requests on a connection wait for their answers: of any mount. */
@@ -18,18 +18,19 @@ const unanswered = new WeakMap<Socket, number>()
 export const make = () => {
   let behind = 0
   return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-    if (socket.destroyed) return false
+    // A response that the host has ended is not closed again, and would be counted for ever.
+    if (socket.destroyed || response.closed) return false
     const before = unanswered.get(socket) ?? 0
-    const isBehind = before > 0
-    if (before >= maxUnanswered || (isBehind && behind >= maxBehind)) {
+    const arrivedBehind = before > 0
+    if (before >= maxUnanswered || (arrivedBehind && behind >= maxBehind)) {
       socket.destroy()
       return false
     }
     unanswered.set(socket, before + 1)
-    if (isBehind) behind++
+    if (arrivedBehind) behind++
     response.once("close", () => {
       unanswered.set(socket, unanswered.get(socket)! - 1)
-      if (isBehind) behind--
+      if (arrivedBehind) behind--
     })
     return true
   }

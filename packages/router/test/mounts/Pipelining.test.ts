@@ -1,6 +1,6 @@
-import { IncomingMessage, ServerResponse } from "node:http"
-import { Socket } from "node:net"
-import { expect, it } from "vitest"
+import { createServer, IncomingMessage, ServerResponse } from "node:http"
+import { type AddressInfo, Socket } from "node:net"
+import { expect, it, onTestFinished } from "vitest"
 import * as Pipelining from "../../src/mounts/Pipelining.ts"
 
 it("lets a bounded number of requests wait behind others, on all connections together", () => {
@@ -31,4 +31,19 @@ it("lets a bounded number of requests wait behind others, on all connections tog
   answerAll()
   fill()
   answerAll()
+})
+
+it("counts no request whose answer the host has ended already", async () => {
+  const admits = Pipelining.make()
+  const seen: Array<unknown> = []
+  const server = createServer((message, response) => {
+    response.once("close", () => seen.push([admits(message, response), message.socket.destroyed]))
+    response.end("the host's own")
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))
+  const { port } = server.address() as AddressInfo
+  for (let each = 0; each < 3; each++) await (await fetch(`http://127.0.0.1:${port}`)).text()
+  await expect.poll(() => seen.length).toBe(3)
+  expect(seen).toEqual(Array.from({ length: 3 }, () => [false, false]))
 })
