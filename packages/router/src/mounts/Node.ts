@@ -72,17 +72,18 @@ const guarded = (response: ServerResponse, work: () => void): void => {
   }
 }
 
-/**
- * Whether a piece may be held after the body is freed: until it is this response's turn on its connection, or by a hook of the
- * host.
- */
-const isHeld = ({ end, socket, write }: ServerResponse): boolean =>
-  socket === null || write !== ServerResponse.prototype.write || end !== ServerResponse.prototype.end
+/** Whether a piece may be held by a hook of the host after the body is freed. */
+const isHeld = ({ end, write }: ServerResponse): boolean =>
+  write !== ServerResponse.prototype.write || end !== ServerResponse.prototype.end
 
-/** Writes each piece when the client has taken the one before, in a turn of the event loop of its own. */
+/**
+ * Writes each piece when the client has taken the one before, in a turn of the event loop of its own. Behind another response the
+ * first one waits for its turn: Node would hold it, which nothing bounds.
+ */
 const writePieces = (response: ServerResponse, pieces: Pieces): void =>
   guarded(response, () => {
     if (response.destroyed) return
+    if (response.socket === null) return void response.once("socket", () => writePieces(response, pieces))
     const piece = pieces.next()
     const bytes = piece && isHeld(response) ? Uint8Array.from(piece) : piece
     if (bytes === undefined || pieces.isEmpty) return void response.end(bytes)

@@ -5,7 +5,7 @@ import { Effect, Layer, Logger, ManagedRuntime, Redacted, Scope } from "effect"
 import { HttpRouter } from "effect/http"
 import express from "express"
 import fastify from "fastify"
-import { createServer, type RequestListener } from "node:http"
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { AnswerTimeoutMs, createTachograph, Front, Node, Routes } from "../../src/index.ts"
@@ -356,6 +356,25 @@ describe("A large answer over node:http", () => {
     await expect.poll(() => state.isClosed).toBe(true)
     expect(state.head).toMatch(/^HTTP\/1\.1 200 [^]*the beginning, [^]*and the end of the host's own/)
     expect(state.bytes).toBeLessThan(textBytes)
+  })
+
+  it("is not held by Node while it waits behind another one, and not after it was given up", async () => {
+    const opened = await open({ answerTimeoutMs: 20 })
+    const seen = watched(opened)
+    const handler = await nodeHandler(opened)
+    const waiting: Array<ServerResponse> = []
+    const port = await listen((request, response) => {
+      if (request.url === "/own") return void response.write("the host's own")
+      waiting.push(response)
+      handler(request, response)
+    })
+    const { send, socket } = client(port)
+    socket.resume()
+    send("GET", "/own")
+    send("GET", target(opened))
+    await isAdmitted(seen)
+    await isTaken(opened)
+    expect(waiting.map(({ socket, writableLength }) => [socket, writableLength])).toEqual([[null, 0]])
   })
 
   it("is not begun where the host has answered, or the client has disconnected", async () => {
