@@ -26,17 +26,16 @@ export class LruCache<Key, Value> {
     return entry.value
   }
 
-  /** False if it is larger than the cache: then it is not kept. */
-  set(key: Key, value: Value, bytes: number): boolean {
+  /** A value that is larger than the cache is not kept, and not given to `onDrop`. */
+  set(key: Key, value: Value, bytes: number): void {
     this.delete(key)
-    if (bytes > this.#maxBytes) return false
+    if (bytes > this.#maxBytes) return
     this.#entries.set(key, { value, bytes })
     this.#bytes += bytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break
       this.delete(oldest)
     }
-    return true
   }
 
   clear(): void {
@@ -51,7 +50,7 @@ export class LruCache<Key, Value> {
     this.#onDrop(entry.value)
   }
 
-  deleteWhere(isOld: (value: Value) => boolean): void {
-    for (const [key, { value }] of this.#entries) if (isOld(value)) this.delete(key)
+  deleteWhere(matches: (value: Value) => boolean): void {
+    for (const [key, { value }] of this.#entries) if (matches(value)) this.delete(key)
   }
 }

@@ -75,11 +75,12 @@ export class UnpackedCache {
       return this.#use(chain.length === open.packs.length ? open : OpenChain.beginningOf(open, chain.length), known)
     }
     const open = OpenChain.openToKeep(chain)
-    if (open.damage !== undefined) return open
+    const costBytes = entryBytes + chain.reduce((sum, { bytes }) => sum + bytes.length, OpenChain.bytesOf(open))
+    if (open.damage !== undefined || costBytes > cachedChainBytes) return open
     const stored = Memory.copyOf(chain.map(({ bytes }) => bytes))
     const kept = { open, stored, uses: 0, isKept: true }
-    const bytes = entryBytes + stored.reduce((sum, { length }) => sum + length, OpenChain.bytesOf(open))
-    return this.#chains.set(key, kept, bytes) ? this.#use(open, kept) : open
+    this.#chains.set(key, kept, costBytes)
+    return this.#use(open, kept)
   }
 
   /** A read does not use it any more. */

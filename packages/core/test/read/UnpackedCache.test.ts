@@ -190,4 +190,18 @@ describe("UnpackedCache", () => {
     vi.advanceTimersByTime(10_000)
     expect(openIn(cache, read(small))).not.toBe(second)
   })
+
+  it("copies nothing of a chain that it cannot keep", () => {
+    const packs = stored(noise(2, 12_000_000))
+    const heldBy = (use: (chain: Pack.StoredChain) => void) => {
+      const chain = read(packs)
+      const before = process.memoryUsage().arrayBuffers
+      use(chain)
+      return process.memoryUsage().arrayBuffers - before
+    }
+    const cache = new UnpackedCache()
+    const alone = heldBy((chain) => OpenChain.free(OpenChain.open(chain)))
+    const held = heldBy((chain) => cache.closeChain(openIn(cache, chain)))
+    expect(held).toBeLessThan(Math.max(0, alone) + packs[0]!.bytes.length / 2)
+  })
 })
