@@ -151,7 +151,7 @@ export class SessionReader {
     PieceTexts.clear(this.#caches)
   }
 
-  /** Reads the session anew, of which something was found damaged. */
+  /** Has the next read find anew what of the session is damaged. Texts that were read before the damage, and verified, stay. */
   forgetSession(project: ProjectId, session: number): void {
     this.#outlines.deleteWhere((entry) => entry.project === project && entry.session === session)
   }

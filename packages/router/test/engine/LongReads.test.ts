@@ -26,7 +26,6 @@ describe("LongReads", () => {
     expect(isForReader(readEvent, load(1), load(2))).toBe(true)
     expect(isForReader(readEvent, load(2), load(2))).toBe(false)
     expect(isForReader(readEvent, load(0, true), load(2))).toBe(false)
-    expect(isForReader(readEvent, undefined, load(2))).toBe(false)
     expect(isForReader({ endpoint: "getAgent" }, load(1), load(2))).toBe(false)
   })
 })

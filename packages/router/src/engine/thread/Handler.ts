@@ -28,7 +28,7 @@ const withoutSecrets = (headers: Exchange["headers"]): Exchange["headers"] => {
 /** `reader` answers the reads that `LongReads` says, if there is one and its thread can be started; `engine` everything else. */
 export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Supervisor | undefined) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  /** The size of the last event that was read. */
+  /** The size of the last event that was answered. */
   let lastEventBytes = 0
   return (exchange: Exchange): Effect.Effect<Answer.Answer> =>
     Effect.withFiber((fiber) => {
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         const send = (thread: EngineThread, onReserve: (bytes: number) => Promise<boolean>) => {
           giveUp = thread.exchange(sent, span && referenceOf(span), {
             onAnswer: (given) => {
-              if (isEventRead(exchange)) lastEventBytes = reservedBytes
+              if (isEventRead(exchange) && given.status < 300) lastEventBytes = reservedBytes
               answer(given)
             },
             onReserve: (bytes) => {
@@ -85,8 +85,9 @@ export const make = Effect.fnUntraced(function* (engine: Supervisor, reader: Sup
         if (reader === undefined) toEngine(reserveHere)
         else if (isLongRead(exchange) || isProbablyLong(exchange, lastEventBytes, reader.thread)) void toReader(reader)
         // Without `start`: only long reads keep the thread from ending.
-        else if (isForReader(exchange, reader.thread, engine.thread)) send(reader.thread, reserveHere)
-        else {
+        else if (reader.thread !== undefined && isForReader(exchange, reader.thread, engine.thread)) {
+          send(reader.thread, reserveHere)
+        } else {
           toEngine(async (bytes) => {
             if (!isLongRead(exchange, bytes)) return reserveHere(bytes)
             giveUp()

@@ -50,9 +50,5 @@ export const isProbablyLong = (
 ): boolean => reader !== undefined && !reader.isFrozen && isEventRead(exchange) && isLongRead(exchange, lastEventBytes)
 
 /** Whether the reading thread reads an event whose size is not known, because it runs already and has less to do. */
-export const isForReader = (
-  exchange: Pick<Exchange, "endpoint">,
-  reader: Load | undefined,
-  engine: Load
-): reader is Load =>
-  reader !== undefined && !reader.isFrozen && isEventRead(exchange) && reader.inFlight < engine.inFlight
+export const isForReader = (exchange: Pick<Exchange, "endpoint">, reader: Load, engine: Load): boolean =>
+  !reader.isFrozen && isEventRead(exchange) && reader.inFlight < engine.inFlight
