@@ -51,8 +51,8 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
         <p role="alert">This key opens nothing: it may be mistyped, expired or revoked.</p>
       )}
       <p id="key-help">
-        A key with the scope <code>read</code> is enough: <code>tachograph keys create NAME --scope read</code> makes
-        one. It stays in this tab, and is forgotten when the tab is closed.
+        A key with the scope <code>read</code> is enough: <code>tachograph keys create --name NAME --scope read</code>{" "}
+        makes one. It stays in this tab, and is forgotten when the tab is closed.
       </p>
     </main>
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import { problemsOf } from "../Accessibility.ts"
-import { Conversation, registered, text, user } from "../Conversation.ts"
+import { Conversation, recorded, registered, text, user } from "../Conversation.ts"
 import { start } from "../Server.ts"
 import type { World } from "./World.ts"
 
@@ -27,6 +27,19 @@ export const define = (world: World) => {
       await page.getByText("Answer of a tool").waitFor()
       await page.keyboard.press("f")
       await page.waitForURL(/tab=input/)
+    })
+
+    it("says why it failed, in the words of the provider", async () => {
+      const session = "an error with words"
+      const fields = { fingerprint_id: world.fingerprintId, session }
+      const inputs = { model: "m", max_tokens: 10, messages: [user("Are you there?")] }
+      const output = { type: "error", error: { type: "overloaded_error", message: "Busy, please retry" } }
+      const id = await recorded(world.server.client, fields, { api: "provider2-messages", inputs, output })
+      const { page } = await world.visit(`#/events/${id}`)
+      await page.getByText("Busy, please retry").waitFor()
+      await page.getByRole("tab", { name: "Answer" }).click()
+      await page.getByText("Busy, please retry").waitFor()
+      expect(await problemsOf(page)).toEqual([])
     })
 
     it("is found, with its neighbours, where it was imported after later ones", async () => {

@@ -10,6 +10,7 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
+import { NoAnswer } from "./NoAnswer.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
 
 /** Larger calls (bytes) are read when asked. */
@@ -46,7 +47,7 @@ const Loaded = ({ call, isDiff, tab }: Props) => {
   if (value === undefined) return <Loading what="the call" />
   if (tab === "input") return <Input conversation={value} />
   if (tab === "answer")
-    return value.output.length === 0 ? <Empty title="There is no answer" /> : <Messages messages={value.output} />
+    return value.output.length === 0 ? <NoAnswer call={call} /> : <Messages messages={value.output} />
   return isDiff && call.parent_event_id !== null ? (
     <SettingsDiff parent={call.parent_event_id} conversation={value} />
   ) : (

@@ -15,6 +15,7 @@ import * as Words from "../../text/Words.ts"
 import { ConversationTabs } from "./ConversationTabs.tsx"
 import { EventFacts } from "./EventFacts.tsx"
 import { JsonTab } from "./JsonTab.tsx"
+import { NoAnswer } from "./NoAnswer.tsx"
 import { Messages } from "../../parts/message/Messages.tsx"
 import { type CallState, useCall } from "../../server/useCall.ts"
 
@@ -175,7 +176,10 @@ const Which = ({ call: { call }, text }: { readonly text: Text; readonly call: C
 
 const New = ({ state: { call, fresh, gone, output } }: { readonly state: CallState }) => {
   if (call.is_damaged) return <Damaged />
-  if (fresh.length + output.length + gone.length === 0) return <Empty title="This call added no message" />
+  const isAnswered = output.length > 0 || call.error_type === null
+  if (isAnswered && fresh.length + output.length + gone.length === 0) {
+    return <Empty title="This call added no message" />
+  }
   return (
     <>
       {gone.length > 0 && (
@@ -196,6 +200,7 @@ const New = ({ state: { call, fresh, gone, output } }: { readonly state: CallSta
         </p>
       )}
       <Messages messages={[...fresh, ...output]} />
+      {!isAnswered && <NoAnswer call={call} />}
     </>
   )
 }

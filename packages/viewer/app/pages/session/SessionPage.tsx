@@ -146,13 +146,19 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
 
-  const step = (from: number, by: 1 | -1, matches: (item: Item) => boolean): void => {
+  /** Whether there is one. */
+  const step = (from: number, by: 1 | -1, matches: (item: Item) => boolean): boolean => {
     for (let index = from + by; index >= 0 && index < items.length; index += by) {
-      if (matches(items[index]!)) return select(index)
+      if (!matches(items[index]!)) continue
+      select(index)
+      return true
     }
+    return false
   }
   const isCall = (item: Item) => item.kind === "call"
-  const nextError = () => step(selected, 1, (item) => isCall(item) && item.call.error_type !== null)
+  const isFailed = (item: Item) => isCall(item) && item.call.error_type !== null
+  /** After the last one, the first. */
+  const nextError = () => step(selected, 1, isFailed) || step(-1, 1, isFailed)
   // In the conversation. The table is whole on the page: the browser finds in it.
   const openFind = () => {
     if (isTable) Route.amend({ view: null })

@@ -1,0 +1,29 @@
+/** What a call has in the place of an answer: often why it failed. */
+import { Value } from "../../parts/message/Value.tsx"
+import { Empty } from "../../parts/States.tsx"
+import * as Client from "../../server/Client.ts"
+import type { Call } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+
+/** Longer outputs (bytes) have their own tabs. */
+const shownBytes = 64 * 1024
+
+export const NoAnswer = ({ call }: { readonly call: Call }) => (
+  <>
+    <Empty title="There is no answer" />
+    {call.output_bytes <= shownBytes && <Output id={call.event_id} />}
+  </>
+)
+
+const Output = ({ id }: { readonly id: string }) => {
+  const { value } = useAnswer((signal) => Client.get<unknown>(["events", id, "output"], {}, signal), id)
+  if (value === undefined) return null
+  return (
+    <>
+      <p class="hint">Its output, as it was recorded:</p>
+      <div class="fold">
+        <Value value={value} />
+      </div>
+    </>
+  )
+}
