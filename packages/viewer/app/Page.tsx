@@ -33,7 +33,6 @@ const loaded = new Map<string, ComponentType<PageProps>>()
 
 const Loaded = ({ load, name, ...props }: PageProps & { readonly name: string; readonly load: Load }) => {
   const [state, setState] = useState<{ readonly name?: string; readonly hasFailed?: boolean }>({})
-  const [round, setRound] = useState(0)
   useEffect(() => {
     if (loaded.has(name)) return
     load().then(
@@ -43,18 +42,12 @@ const Loaded = ({ load, name, ...props }: PageProps & { readonly name: string; r
       },
       () => setState({ name, hasFailed: true })
     )
-  }, [name, round])
+  }, [name])
   const Component = loaded.get(name)
   if (Component !== undefined) return <Component {...props} key={props.rest.join("/")} />
   if (state.name === name && state.hasFailed === true) {
-    // The server may have been replaced by another version, whose files have other names.
-    return (
-      <Failed
-        isWhole
-        error={new ServerError(0, "offline")}
-        again={() => (round < 2 ? setRound(round + 1) : location.reload())}
-      />
-    )
+    // A browser may remember that a module failed, and another version of the server has files of other names.
+    return <Failed isWhole error={new ServerError(0, "offline")} again={() => location.reload()} />
   }
   return <Loading what="the page" />
 }

@@ -19,6 +19,15 @@ export const RestMissing = ({ again, error }: Props) => (
   </div>
 )
 
+/** Where a list could not be read again. */
+export const Outdated = ({ error }: Pick<Props, "error">) => (
+  <p class="banner" role="status">
+    <span>
+      <b>{titleOf(error)}</b>: the list is as it was, and is read again by itself.
+    </span>
+  </p>
+)
+
 /** Where the page does not learn what is recorded. */
 export const Reconnecting = () => (
   <p class="banner" role="status">

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
+import { Outdated } from "../../parts/Banner.tsx"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
@@ -79,6 +80,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
       )}
       {pages.rows.length > 0 && (
         <>
+          {pages.error !== undefined && <Outdated error={pages.error} />}
           <table class="rows">
             <thead>
               <tr>
