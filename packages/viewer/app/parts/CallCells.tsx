@@ -1,5 +1,6 @@
 /** What every table of calls says of a call: its model, what it took and how it ended. */
 import type { EventSummary, ListedEvent } from "../server/Types.ts"
+import { plain } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 import { damagedTitle } from "./Damaged.tsx"
 import { Cost, Duration, Tokens } from "./Facts.tsx"
@@ -15,9 +16,14 @@ export const NumberTitles = () => (
   </>
 )
 
-export const Model = ({ call }: { readonly call: EventSummary }) => (
-  <Plain text={call.response_model ?? call.model ?? ""} />
-)
+export const Model = ({ call }: { readonly call: EventSummary }) => {
+  const model = call.response_model ?? call.model ?? ""
+  return (
+    <span class="model" title={plain(model)}>
+      <Plain text={model} />
+    </span>
+  )
+}
 
 export const Numbers = ({ call }: { readonly call: EventSummary }) => (
   <>

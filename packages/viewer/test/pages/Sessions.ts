@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { openWithKey } from "../Browser.ts"
+import { Conversation, registered, text, user } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -10,6 +13,21 @@ export const define = (world: World) => {
       const shown = await row.innerText()
       for (const part of [world.session, "keeper", "1.4 · ada", "1 failed"]) expect(shown).toContain(part)
       expect(await page.getByRole("row").count()).toBe(3)
+    })
+
+    it("keeps its columns whatever the length of a model's name", async () => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const conversation = new Conversation(server.client, await registered(server.client), "a long model")
+      conversation.model = "m".repeat(200)
+      await conversation.call([user("Which model?")], [text("A long one.")])
+      for (const place of ["sessions", "live"]) {
+        const { page } = await openWithKey(`${server.url}/viewer/#/${place}`, apiKey)
+        const row = rowOf(page, "m".repeat(20)).first()
+        await row.waitFor()
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280)
+        expect((await row.boundingBox())!.height).toBeLessThan(100)
+      }
     })
 
     it("is moved along and opened by keys, and going back restores filters and scroll", async () => {

@@ -2,6 +2,7 @@ import { Cost, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
@@ -44,7 +45,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
       </td>
       <td class="number">
         <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-        <small>
+        <small class="models" title={plain(session.models.join(", "))}>
           <Plain text={session.models.join(", ")} />
         </small>
       </td>
