@@ -15,7 +15,10 @@ export interface CommitLimitsValue {
   readonly queue: CommitLimit & { readonly waitMs: number }
   /** Bytes of all request bodies that are held at once, complete or not. */
   readonly bodyBudgetBytes: number
-  /** Bytes of all answers that are held at once, until their clients have taken them. Which ones count, `router/front/Reply.ts` says. */
+  /**
+   * Bytes of all answers that are held at once, until their clients have taken them. Small ones count only where they wait behind
+   * others on their connections.
+   */
   readonly answerBudgetBytes: number
   /** Bytes of all answers that are made while their clients take them, 256 KiB each. They have no length that could be counted. */
   readonly streamBudgetBytes: number

@@ -73,7 +73,8 @@ export const send = async (url: URL, init: RequestInit = {}): Promise<Response> 
     throw new ServerError(0, "offline")
   }
   if (response.ok) return response
-  if (response.status === 401) onUnauthorized()
+  // An answer to the key before says nothing of the one that was entered since.
+  if (response.status === 401 && key === Key.get()) onUnauthorized()
   throw await errorOf(response)
 }
 

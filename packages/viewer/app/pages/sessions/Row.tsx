@@ -45,7 +45,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
       </td>
       <td class="number">
         <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-        <small class="models" title={plain(session.models.join(", "))}>
+        <small class="model" title={plain(session.models.join(", "))}>
           <Plain text={session.models.join(", ")} />
         </small>
       </td>
