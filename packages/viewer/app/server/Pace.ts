@@ -11,11 +11,16 @@ export const pauseAfter = (tookMs: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(longestMs, times * tookMs))
 
 /**
- * Asks again and again, while the page is visible, with a pause before each time. Ends when `ask` answers false, or when `signal` is
- * aborted. `ask` must not reject.
+ * Asks again and again, while the page is visible, with a pause before each time: the first after an answer that took `tookMs`. Ends
+ * when `ask` answers false, or when `signal` is aborted. `ask` must not reject.
  */
-export const askAgain = async (leastMs: number, signal: AbortSignal, ask: () => Promise<unknown>): Promise<void> => {
-  let pauseMs = leastMs
+export const askAgain = async (
+  leastMs: number,
+  signal: AbortSignal,
+  ask: () => Promise<unknown>,
+  tookMs = 0
+): Promise<void> => {
+  let pauseMs = pauseAfter(tookMs, leastMs)
   while (true) {
     await sleep(pauseMs, signal)
     if (signal.aborted) return
@@ -24,4 +29,14 @@ export const askAgain = async (leastMs: number, signal: AbortSignal, ask: () => 
     if ((await ask()) === false) return
     pauseMs = pauseAfter(performance.now() - askedAt, leastMs)
   }
+}
+
+/** As `askAgain`, and at once before it, whether the page is visible or not. */
+export const askNowAndAgain = async (
+  leastMs: number,
+  signal: AbortSignal,
+  ask: () => Promise<unknown>
+): Promise<void> => {
+  const askedAt = performance.now()
+  if ((await ask()) !== false) await askAgain(leastMs, signal, ask, performance.now() - askedAt)
 }

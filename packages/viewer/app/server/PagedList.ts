@@ -24,10 +24,11 @@ export interface Source<A> {
 }
 
 /**
- * Pages that are read at most to find where what is new ends. After more, the list begins anew, and the next time one page is read: more
- * comes than anybody reads.
+ * Pages that are read at most to find where what is new ends, and for how long (ms): a server that takes longer is busy. After more, the
+ * list begins anew, and the next time one page is read: more comes than anybody reads.
  */
 const maxCatchUpPages = 5
+const maxCatchUpMs = 250
 
 export const empty: State<never> = {
   rows: [],
@@ -71,10 +72,12 @@ export class PagedList<A> {
   /** The rows of the beginning, as far as those that are known already. */
   async #beginning(): Promise<Page<A>> {
     const { rows: known } = this.#state
+    const askedAt = performance.now()
     let { next, rows } = await this.#source.read(null, this.#signal)
     for (let page = 1; page < (this.#beganAnew ? 1 : maxCatchUpPages); page++) {
       // A page without rows says only that its first thousands have nothing new that matches.
       if (known.length === 0 || rows.length === 0 || next === null || this.#lastUnmoved(rows) !== -1) break
+      if (performance.now() - askedAt > maxCatchUpMs) break
       const more = await this.#source.read(next, this.#signal)
       rows = this.#joined(rows, more.rows)
       next = more.next

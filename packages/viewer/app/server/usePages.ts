@@ -49,8 +49,8 @@ export const usePages = <A>(
     })
     list.current = opened
     setShown({ id, state: initial })
-    void opened.refresh()
-    if (refreshMs !== undefined) void Pace.askAgain(refreshMs, aborter.signal, () => opened.refresh())
+    if (refreshMs === undefined) void opened.refresh()
+    else void Pace.askNowAndAgain(refreshMs, aborter.signal, () => opened.refresh())
     return () => aborter.abort()
   }, [id, round, refreshMs])
 

@@ -1,5 +1,10 @@
-import { expect, it } from "vitest"
-import { pauseAfter } from "../../app/server/Pace.ts"
+import { afterEach, expect, it, vi } from "vitest"
+import { askNowAndAgain, pauseAfter } from "../../app/server/Pace.ts"
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
 
 it.each([
   ["an answer that took no time", 0, 5_000],
@@ -9,4 +14,20 @@ it.each([
   ["one that took longer still", 30_000, 60_000]
 ])("a pause after %s", (_, tookMs, pauseMs) => {
   expect(pauseAfter(tookMs, 5_000)).toBe(pauseMs)
+})
+
+it("follows the first answer as every other", async () => {
+  vi.useFakeTimers()
+  vi.stubGlobal("document", { hidden: false })
+  const askedAt: Array<number> = []
+  const startedAt = performance.now()
+  const ask = async () => {
+    askedAt.push(performance.now() - startedAt)
+    await new Promise((resolve) => setTimeout(resolve, 700))
+  }
+  const aborter = new AbortController()
+  void askNowAndAgain(5_000, aborter.signal, ask)
+  await vi.advanceTimersByTimeAsync(30_000)
+  aborter.abort()
+  expect(askedAt).toEqual([0, 14_700, 29_400])
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import { empty, PagedList, type State } from "../../app/server/PagedList.ts"
 
@@ -10,9 +11,11 @@ interface Row {
 const make = (stored: Array<Row>) => {
   let shown: State<Row> = empty
   let reads = 0
+  let answerMs = 0
   const source = {
     read: async (cursor: string | null) => {
       reads++
+      await sleep(answerMs)
       const rows = stored
         .toSorted((one, other) => other.at - one.at)
         .filter(({ at }) => at < Number(cursor ?? Infinity))
@@ -22,7 +25,13 @@ const make = (stored: Array<Row>) => {
     orderOf: ({ at }: Row) => String(at)
   }
   const list = new PagedList(source, new AbortController().signal, empty, (state) => void (shown = state))
-  return { list, ids: () => shown.rows.map(({ id }) => id).join(""), shown: () => shown, reads: () => reads }
+  return {
+    list,
+    ids: () => shown.rows.map(({ id }) => id).join(""),
+    shown: () => shown,
+    reads: () => reads,
+    slowDown: () => void (answerMs = 300)
+  }
 }
 
 const rows = (ids: string, from = 0): Array<Row> => Array.from(ids, (id, index) => ({ id, at: from - index }))
@@ -59,6 +68,16 @@ describe("PagedList", () => {
     expect([ids(), reads()]).toEqual(["klmnopqrst", 6])
     while (shown().next !== null) await list.more()
     expect(ids()).toBe("klmnopqrstuvwxyzab")
+  })
+
+  it("begins anew where a server is slow and its first page has nothing that is known", async () => {
+    const stored = rows("ab")
+    const { ids, list, reads, slowDown } = make(stored)
+    await list.refresh()
+    stored.push(...rows("wxyz", 10))
+    slowDown()
+    await list.refresh()
+    expect([ids(), reads()]).toEqual(["wx", 2])
   })
 
   it("reads one page at a time after it began anew, until it meets what it knows", async () => {

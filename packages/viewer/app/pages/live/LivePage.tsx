@@ -54,7 +54,7 @@ export const LivePage = ({ query }: PageProps) => {
         <p class="hint" role="status">
           {error === undefined ? (
             <>
-              <span class="live" />
+              <span key={calls[0]?.event_id} class="live beat" />
               {isFast ? " More calls come than are shown: these are the latest" : " Calls appear as they are recorded"}
             </>
           ) : (
