@@ -2,9 +2,9 @@
 import { sleep } from "./Retry.ts"
 
 /** A pause is this many times as long as the answer before it took: a busy server is asked less often. */
-const times = 20
+const times = 10
 
-const longestMs = 60_000
+const longestMs = 30_000
 
 /** How long to wait after an answer that took `tookMs`: at least `leastMs`. */
 export const pauseAfter = (tookMs: number, leastMs: number): number =>
