@@ -4,7 +4,7 @@ import { useCallback, useEffect, useState } from "preact/hooks"
 import { KeyForm } from "./KeyForm.tsx"
 import { Header } from "./Header.tsx"
 import { Page } from "./Page.tsx"
-import { Failed, Loading } from "./parts/States.tsx"
+import { Failed, Loading, OtherKey } from "./parts/States.tsx"
 import * as Client from "./server/Client.ts"
 import * as Key from "./server/Key.ts"
 import { useAnswer } from "./server/useAnswer.ts"
@@ -29,9 +29,7 @@ export const App = () => {
   if (me.error !== undefined) {
     return (
       <Failed isWhole error={me.error} again={me.again}>
-        <button type="button" onClick={leave}>
-          Enter another key
-        </button>
+        <OtherKey />
       </Failed>
     )
   }

@@ -1,6 +1,7 @@
 /** Starts the pages. */
 import { render } from "preact"
 import { App } from "./App.tsx"
+import * as NewTab from "./route/NewTab.ts"
 import * as Key from "./server/Key.ts"
 import * as Theme from "./settings/Theme.ts"
 import "./styles/index.css"
@@ -8,5 +9,6 @@ import "./styles/index.css"
 Key.takeFromFragment()
 // The link may be pasted into a tab that is open. Before the pages read the place: it is none.
 addEventListener("hashchange", Key.takeFromFragment, { capture: true })
+NewTab.listen()
 Theme.apply()
 render(<App />, document.querySelector("#app")!)

@@ -1,4 +1,5 @@
 import { HttpClient } from "@tachograph/testkit"
+import type { Locator } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { open, openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, text, user } from "./Conversation.ts"
@@ -17,6 +18,19 @@ describe("the frame", () => {
     await page.reload()
     await page.getByRole("heading", { name: "Sessions" }).waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it("gives the key to the tab of a link that is opened with Ctrl or the middle button", async () => {
+    const { page } = await open(server.viewer())
+    const ways: ReadonlyArray<Parameters<Locator["click"]>[0]> = [{ modifiers: ["Control"] }, { button: "middle" }]
+    for (const how of ways) {
+      const opened = page.context().waitForEvent("page")
+      await page.getByRole("link", { name: "Agents" }).click(how)
+      const other = await opened
+      await other.getByRole("heading", { name: "Agents" }).waitFor()
+      await other.close()
+    }
+    expect(page.url()).toBe(`${server.url}/viewer/#/`)
   })
 
   it("asks for a key, says that one is wrong, and opens with one that is right", async () => {

@@ -1,4 +1,4 @@
-/** The packages that two runtimes do not share in the same version. */
+/** The packages that two fingerprints do not share in the same version. */
 import { Plain } from "../text/Plain.tsx"
 
 type Versions = Readonly<Record<string, string>>

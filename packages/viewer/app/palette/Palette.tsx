@@ -1,4 +1,4 @@
-/** `⌘K`: jumps to a page, a session, an agent, a person, a runtime, or to an id that is pasted. */
+/** `⌘K`: jumps to a page, a session, an agent, a person, a fingerprint, or to an id that is pasted. */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { isComposing } from "../keyboard/KeyName.ts"
 import { Dialog } from "../parts/Dialog.tsx"

@@ -18,11 +18,17 @@ const readNames = 200
 
 const pages: ReadonlyArray<Target> = [
   ...places.map(({ key, name, path }) => ({ kind: "Page", name, about: `g ${key}`, place: Route.to([path]) })),
-  { kind: "Page", name: "Runtimes", about: "", place: Route.to(["fingerprints"]) }
+  { kind: "Page", name: "Fingerprints", about: "", place: Route.to(["fingerprints"]) }
 ]
 
-const runtimeOf = ({ fingerprint_id, git_commit_hash, language, language_version, system }: Fingerprint): Target => ({
-  kind: "Runtime",
+const fingerprintOf = ({
+  fingerprint_id,
+  git_commit_hash,
+  language,
+  language_version,
+  system
+}: Fingerprint): Target => ({
+  kind: "Fingerprint",
   name: `${language} ${language_version}, ${system}`,
   about: [fingerprint_id, git_commit_hash?.slice(0, 12)].filter(Boolean).join(" · "),
   place: Route.to(["fingerprints", fingerprint_id])
@@ -52,7 +58,7 @@ const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Targ
         place: Route.to(["people", person_id])
       })
     ),
-  async (signal) => (await Lists.fingerprints(signal)).map(runtimeOf)
+  async (signal) => (await Lists.fingerprints(signal)).map(fingerprintOf)
 ]
 
 /** Calls `add` with the names of each kind as they come. What cannot be read is left out. */

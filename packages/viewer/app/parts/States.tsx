@@ -1,6 +1,7 @@
 /** What a page shows where it has nothing to show: it waits, there is nothing, or it may not. */
 import type { ComponentChildren } from "preact"
 import type { ServerError } from "../server/Client.ts"
+import * as Key from "../server/Key.ts"
 import { Plain } from "../text/Plain.tsx"
 
 /** Appears only after a moment, so that a quick answer does not flicker. */
@@ -62,6 +63,12 @@ const textsOf = (error: ServerError): readonly [title: string, text: string] =>
 
 export const titleOf = (error: ServerError): string => textsOf(error)[0]
 
+export const OtherKey = () => (
+  <button type="button" onClick={() => Key.set(undefined)}>
+    Enter another key
+  </button>
+)
+
 export const Failed = ({ again, children, error, isWhole = false }: Props) => {
   const [title, text] = textsOf(error)
   return (
@@ -75,7 +82,7 @@ export const Failed = ({ again, children, error, isWhole = false }: Props) => {
           Try again
         </button>
       )}{" "}
-      {children}
+      {children ?? (error.type === "forbidden" && Key.get() !== undefined && <OtherKey />)}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 /** What calls add up to, as a table: a row for each value of one dimension. */
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
 import { Cost, Duration, Tokens } from "./Facts.tsx"
@@ -9,9 +9,12 @@ interface Props {
   readonly rows: ReadonlyArray<UsageRow>
   readonly nameOf: (row: UsageRow) => ComponentChildren
   readonly keyOf: (row: UsageRow) => string
+  /** The element of the rows, and the index of the selected one. */
+  readonly list?: RefObject<HTMLTableSectionElement | null>
+  readonly selection?: number
 }
 
-export const UsageTable = ({ keyOf, nameOf, rows, title }: Props) => (
+export const UsageTable = ({ keyOf, list, nameOf, rows, selection, title }: Props) => (
   <div class="table-scroll" tabIndex={0} role="region" aria-label={title}>
     <table class="rows">
       <thead>
@@ -37,9 +40,9 @@ export const UsageTable = ({ keyOf, nameOf, rows, title }: Props) => (
           </th>
         </tr>
       </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
+      <tbody ref={list ?? null}>
+        {rows.map((row, index) => (
+          <tr key={keyOf(row)} aria-current={index === selection ? "true" : undefined}>
             <td>{nameOf(row)}</td>
             <td class="number">{Format.count(row.events)}</td>
             <td class="number">{row.errors > 0 ? <span class="bad">{Format.count(row.errors)}</span> : 0}</td>

@@ -7,11 +7,11 @@ export const textOf = (value: unknown): string => {
   return value === undefined ? "" : JSON.stringify(value, undefined, 2)
 }
 
-/** A list of parts that are texts, as results of tools often are, is those texts. */
+const isPart = (value: unknown): value is Part => typeof (value as Part | null)?.type === "string"
+
+/** A list of parts, as results of tools often are, is what they say. */
 const responseOf = (value: unknown): string =>
-  Array.isArray(value) && value.every((part) => typeof (part as Part | null)?.["content"] === "string")
-    ? value.map((part) => String((part as Part)["content"])).join("\n")
-    : textOf(value)
+  Array.isArray(value) && value.every(isPart) ? value.map(ofPart).join("\n") : textOf(value)
 
 export const ofPart = (part: Part): string => {
   switch (part.type) {
@@ -24,8 +24,9 @@ export const ofPart = (part: Part): string => {
       return `${textOf(part["name"])} ${textOf(part["arguments"])}`
     case "tool_call_response":
       return responseOf(part["response"])
+    // Its bytes say nothing.
     case "blob":
-      return ""
+      return `[${textOf(part["mime_type"] ?? part["modality"] ?? "file")}]`
     default:
       return textOf(part)
   }
@@ -50,9 +51,12 @@ export const line = (text: string, max = maxLine): string => {
 /** Code, bold and links. Two underscores are no mark here: `__init__.py` is more often a name than bold. */
 const marks = /`([^`]+)`|\*\*(?! )([^*]+)\*\*|!?\[([^[\]]*)\]\([^()\s]*\)/g
 
+/** The beginning or the end of a block of code, which stands on a line of its own. */
+const fence = /(^|\s)`{3,6}[\w+-]*(?=\s|$)/g
+
 /** A session's title as words: the marks of Markdown within a line say nothing without their line. */
 export const title = (text: string): string =>
-  line(text, 200)
+  line(text.replace(fence, "$1"), 200)
     .replace(/^(?:#{1,6}|>) /, "")
     .replace(marks, "$1$2$3")
 

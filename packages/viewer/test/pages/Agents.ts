@@ -3,7 +3,16 @@ import { describe, expect, it } from "vitest"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
-  describe("the pages of agents and runtimes", () => {
+  describe("the pages of agents and fingerprints", () => {
+    it("are moved along and opened by keys", async () => {
+      const { page } = await world.visit("#/agents")
+      await rowOf(page, "keeper").waitFor()
+      await page.keyboard.press("j")
+      const name = await page.locator("tr[aria-current] a").innerText()
+      await page.keyboard.press("Enter")
+      await page.waitForURL((url) => url.hash === `#/agents/${name}`)
+    })
+
     it("compare the prompts of two versions word by word", async () => {
       const { page } = await world.visit("#/agents/keeper")
       await page.getByRole("link", { name: "Compare 1.4 with 1.5" }).click()
@@ -49,7 +58,7 @@ export const define = (world: World) => {
       expect((await rowOf(page, "Duration, p50").innerText()).replace(/\s+/g, " ")).toContain("1.2 s 1.2 s the same")
     })
 
-    it("say who used a runtime, and which packages it has that another has not", async () => {
+    it("say who used a fingerprint, and which packages it has that another has not", async () => {
       const { page } = await world.visit(`#/fingerprints/${world.otherFingerprintId}`)
       await rowOf(page, "copyist").waitFor()
       await page.getByRole("combobox").selectOption(world.fingerprintId)

@@ -96,7 +96,7 @@ export const define = () => {
       await page.getByRole("heading", { name: "This call is damaged" }).waitFor()
     })
 
-    it("are counted among those of a runtime", async () => {
+    it("are counted among those of a fingerprint", async () => {
       const { fingerprint, visit } = await record()
       const { page } = await visit(`#/fingerprints/${fingerprint}`)
       await page.getByRole("row").filter({ hasText: "whole" }).waitFor()

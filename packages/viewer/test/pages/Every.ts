@@ -21,10 +21,10 @@ export const define = (world: World) => {
     ["two versions, compared", () => "#/agents/keeper/compare?from=1.4&to=1.5", "bold"],
     ["the people", () => "#/people", "team: lighthouse"],
     ["a person", () => "#/people/ada", "Their sessions"],
-    ["a runtime", () => `#/fingerprints/${world.fingerprintId}`, "typescript"],
-    ["the runtimes", () => "#/fingerprints", "typescript 7, linux"],
+    ["a fingerprint", () => `#/fingerprints/${world.fingerprintId}`, "typescript"],
+    ["the fingerprints", () => "#/fingerprints", "typescript 7, linux"],
     [
-      "two runtimes, compared",
+      "two fingerprints, compared",
       () => `#/fingerprints/${world.otherFingerprintId}?with=${world.fingerprintId}`,
       "left-pad"
     ],

@@ -100,12 +100,14 @@ export const define = (world: World) => {
     it("say that a key may not read", async () => {
       const recording = await start(undefined, ["record"])
       onTestFinished(() => recording.close())
-      const { page } = await open(`${recording.url}/viewer/`)
+      const { page } = await openWithKey(`${recording.url}/viewer/`, "a key that may record")
       for (const place of ["agents", "people", "fingerprints", "overview"]) {
         await page.goto(`${recording.url}/viewer/#/${place}`)
         await page.reload()
         await page.getByText("This key may not read").first().waitFor()
       }
+      await page.getByRole("button", { name: "Enter another key" }).click()
+      await page.getByLabel("API key").waitFor()
     })
 
     it("say that nothing is recorded yet", async () => {

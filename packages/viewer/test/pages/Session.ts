@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest"
-import { Conversation, result, text, user } from "../Conversation.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { openWithKey } from "../Browser.ts"
+import { Conversation, recorded, registered, result, text, user } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -102,6 +104,30 @@ export const define = (world: World) => {
       await page.keyboard.press("/")
       await page.getByRole("textbox", { name: "Find in this page" }).fill("lighthouse")
       await expect.poll(() => page.locator(".find output").innerText()).toMatch(/^1 of/)
+    })
+
+    it("marks the selected call in the table, which the keys of the stream move along", async () => {
+      const { page } = await world.visit(`${world.sessionPlace}?view=table`)
+      await page.locator(".calls-table").waitFor()
+      const marked = () => page.locator(".calls-table tr[aria-current] td").first().innerText()
+      for (const [key, call] of [
+        ["n", "1"],
+        ["j", "2"],
+        ["e", "3"],
+        ["k", "2"]
+      ] as const) {
+        await page.keyboard.press(key)
+        await expect.poll(marked).toBe(call)
+      }
+    })
+
+    it("says that no message was found in calls of a shape that is not known", async () => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const fields = { fingerprint_id: await registered(server.client), session: "strange" }
+      await recorded(server.client, fields, { api: "strange", inputs: { question: 1 }, output: 2 })
+      const { page } = await openWithKey(`${server.url}/viewer/#/sessions/strange`, apiKey)
+      await page.getByText("No message was found").waitFor()
     })
 
     it("leaves the second Ctrl+F to the browser", async () => {

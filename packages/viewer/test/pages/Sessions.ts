@@ -51,6 +51,14 @@ export const define = (world: World) => {
       await page.waitForFunction((scrolled) => Math.abs(scrollY - scrolled) < 5, scrolled)
     })
 
+    it("is as it was filtered where Escape goes back from a session", async () => {
+      const { page } = await world.visit("#/sessions?agent=keeper")
+      await rowOf(page, world.session).getByRole("link").first().click()
+      await page.locator(".session-head").waitFor()
+      await page.keyboard.press("Escape")
+      await page.waitForURL(/#\/sessions\?agent=keeper$/)
+    })
+
     it("filters by what the place says", async () => {
       const { page } = await world.visit("#/sessions")
       await rowOf(page, "other 40").waitFor()

@@ -9,6 +9,17 @@ describe("a title", () => {
     ["fix __init__.py and __main__", "fix __init__.py and __main__"],
     ["Read `my_file.ts` and `a**b**c`", "Read my_file.ts and a**b**c"],
     ["2 ** 3 ** 4 and a__b and **open", "2 ** 3 ** 4 and a__b and **open"],
+    ["Why?\n```js\nconst a = `1`\n```\nIt fails", "Why? const a = 1 It fails"],
     ["`".repeat(200), "`".repeat(200)]
   ])("of %j is %j", (text, title) => expect(Words.title(text)).toBe(title))
+})
+
+describe("what a tool answered", () => {
+  const image = { type: "blob", mime_type: "image/png", content: "iVBORw0KGgo=" }
+  it.each([
+    [[image], "[image/png]"],
+    [[{ type: "text", content: "A chart:" }, image], "A chart:\n[image/png]"],
+    ["a text", "a text"],
+    [[1], "[\n  1\n]"]
+  ])("is %j as a text", (response, words) => expect(Words.ofPart({ type: "tool_call_response", response })).toBe(words))
 })

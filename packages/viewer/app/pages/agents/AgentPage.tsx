@@ -141,7 +141,7 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
         <p>
           <a href={Route.to(["events", configuration.first_event_id], { tab: "settings" })}>Its first call</a>
           {" · "}
-          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its runtime</a>
+          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its fingerprint</a>
         </p>
         <h3>Instructions</h3>
         <Text text={instructions} isMarkdown={false} />

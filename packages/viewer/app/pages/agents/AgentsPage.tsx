@@ -1,14 +1,20 @@
 /** `#/agents`: the agents, and what their calls add up to. */
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
+import { useSelection } from "../../keyboard/useSelection.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
+import type { UsageRow } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { Plain } from "../../text/Plain.tsx"
 
+const placeOf = ({ agent }: UsageRow): string => Route.to(["agents", agent ?? ""])
+
 export const AgentsPage = () => {
   const { again, error, value } = useAnswer((signal) => Lists.usage({ group_by: "agent" }, signal), "agents")
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(value?.length ?? 0, list, (index) => Route.go(placeOf(value![index]!)))
   useEffect(() => void (document.title = "Agents · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the agents" />
@@ -17,7 +23,7 @@ export const AgentsPage = () => {
       <div class="page-head">
         <h1>Agents</h1>
         <p>
-          <a href={Route.to(["fingerprints"])}>The runtimes of their programs</a>
+          <a href={Route.to(["fingerprints"])}>The fingerprints of their programs</a>
         </p>
       </div>
       {value.length === 0 ? (
@@ -27,9 +33,11 @@ export const AgentsPage = () => {
           title="Agent"
           rows={value}
           keyOf={({ agent }) => agent ?? ""}
-          nameOf={({ agent }) => (
-            <a href={Route.to(["agents", agent ?? ""])}>
-              <Plain text={agent ?? ""} />
+          list={list}
+          selection={selection}
+          nameOf={(row) => (
+            <a href={placeOf(row)}>
+              <Plain text={row.agent ?? ""} />
             </a>
           )}
         />

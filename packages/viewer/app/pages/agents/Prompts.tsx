@@ -1,4 +1,4 @@
-/** The prompts and tools of an agent: which versions, runtimes and commits used the same ones, and from when to when. */
+/** The prompts and tools of an agent: which versions, fingerprints and commits used the same ones, and from when to when. */
 import { useState } from "preact/hooks"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Time } from "../../parts/Facts.tsx"
@@ -66,7 +66,7 @@ const UsedTable = ({ agent, kind, used }: TableProps) => {
             <tr>
               <th scope="col">{words[kind].one}</th>
               <th scope="col">Versions</th>
-              <th scope="col">Runtimes and commits</th>
+              <th scope="col">Fingerprints and commits</th>
               <th scope="col" class="number">
                 Calls
               </th>
@@ -126,7 +126,7 @@ const Row = ({ agent, before, kind, used }: RowProps) => {
         ))}
       </td>
       <td>
-        {used.runtimes.map(({ commit, id }) => (
+        {used.fingerprints.map(({ commit, id }) => (
           <a
             key={id}
             class="each"

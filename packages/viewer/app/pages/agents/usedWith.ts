@@ -13,7 +13,7 @@ export interface Used {
   readonly events: number
   readonly versions: ReadonlyArray<string>
   /** Ids of fingerprints, with their commits where they say one. */
-  readonly runtimes: ReadonlyArray<{ readonly id: string; readonly commit: string | null }>
+  readonly fingerprints: ReadonlyArray<{ readonly id: string; readonly commit: string | null }>
   readonly firstAt: string
   readonly lastAt: string
   readonly firstEventId: string
@@ -54,7 +54,7 @@ const of = (
         line: lineOf[kind](configurations[0]!),
         events: configurations.reduce((sum, { events }) => sum + events, 0),
         versions: different(uses.map(({ version }) => version)),
-        runtimes: different(configurations.map(({ fingerprint_id }) => fingerprint_id)).map((id) => ({
+        fingerprints: different(configurations.map(({ fingerprint_id }) => fingerprint_id)).map((id) => ({
           id,
           commit: commits.get(id) ?? null
         })),

@@ -23,8 +23,8 @@ const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | u
 const instructionsOf = ({ instructions }: Configuration): string =>
   (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
 
-/** One line for each fact of a runtime that its program chose, without its packages. */
-const runtimeOf = ({ all_packages: _packages, created_at: _at, fingerprint_id: _id, ...facts }: Fingerprint): string =>
+/** One line for each fact of a fingerprint that its program chose, without its packages. */
+const factsOf = ({ all_packages: _packages, created_at: _at, fingerprint_id: _id, ...facts }: Fingerprint): string =>
   Object.entries(facts)
     .flatMap(([name, value]) => (value === null ? [] : [`${name}: ${String(value)}`]))
     .join("\n")
@@ -37,14 +37,14 @@ const read = (agent: string, from: string, to: string) => async (signal: AbortSi
     to === "" ? [] : Lists.configurations(agent, to, signal)
   ])
   const configurations = [mainOf(before), mainOf(after)] as const
-  const runtimes = await Promise.all(
+  const fingerprints = await Promise.all(
     configurations.map((configuration) =>
       configuration === undefined
         ? undefined
         : Client.get<Fingerprint>(["fingerprints", configuration.fingerprint_id], {}, signal)
     )
   )
-  return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, configurations, runtimes }
+  return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, configurations, fingerprints }
 }
 
 interface ChoiceProps {
@@ -121,14 +121,14 @@ export const ComparePage = ({ query, rest }: PageProps) => {
             />
           </section>
           <section>
-            <h2>Runtime and commit</h2>
-            <WordDiff before={runtimeOf(value.runtimes[0]!)} after={runtimeOf(value.runtimes[1]!)} />
+            <h2>Fingerprint and commit</h2>
+            <WordDiff before={factsOf(value.fingerprints[0]!)} after={factsOf(value.fingerprints[1]!)} />
           </section>
           <section>
             <h2>Packages</h2>
             <PackagesDiff
-              before={value.runtimes[0]!.all_packages ?? {}}
-              after={value.runtimes[1]!.all_packages ?? {}}
+              before={value.fingerprints[0]!.all_packages ?? {}}
+              after={value.fingerprints[1]!.all_packages ?? {}}
               names={[from, to]}
             />
           </section>

@@ -22,7 +22,7 @@ const Fact = ({ children, name }: { readonly name: string; readonly children: Co
   </div>
 )
 
-const Runtime = ({ id }: { readonly id: string }) => {
+const FingerprintLink = ({ id }: { readonly id: string }) => {
   const { value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
   const text =
     value === undefined
@@ -125,7 +125,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
         </Fact>
       )}
       <Fact name="Fingerprint">
-        <Runtime id={call.fingerprint_id} />
+        <FingerprintLink id={call.fingerprint_id} />
       </Fact>
       {call.trace_id !== null && (
         <Fact name="Trace">

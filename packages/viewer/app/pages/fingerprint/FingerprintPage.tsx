@@ -1,4 +1,4 @@
-/** `#/fingerprints/{id}`: the runtime of a client. */
+/** `#/fingerprints/{id}`: the fingerprint of a client. */
 import { useEffect } from "preact/hooks"
 import { Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -32,21 +32,21 @@ const Fact = ({ value }: { readonly value: string }) => {
 export const FingerprintPage = ({ query, rest }: PageProps) => {
   const id = rest[0]!
   const { again, error, value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
-  useEffect(() => void (document.title = "Runtime · Tachograph"), [])
+  useEffect(() => void (document.title = "Fingerprint · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
-  if (value === undefined) return <Loading what="the runtime" />
+  if (value === undefined) return <Loading what="the fingerprint" />
   const { all_packages: _packages, fingerprint_id: _id, ...facts } = value
   return (
     <section class="page">
       <div class="page-head">
         <h1>
-          Runtime{" "}
+          Fingerprint{" "}
           <code>
             <Plain text={id} />
           </code>
         </h1>
         <p>
-          <a href={Route.to(["fingerprints"])}>All runtimes</a>
+          <a href={Route.to(["fingerprints"])}>All fingerprints</a>
         </p>
       </div>
       <dl class="facts narrow">

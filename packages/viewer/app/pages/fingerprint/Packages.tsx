@@ -1,4 +1,4 @@
-/** The packages of a runtime, alone or compared with those of another one. */
+/** The packages of a fingerprint, alone or compared with those of another one. */
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
@@ -9,7 +9,7 @@ import { Plain } from "../../text/Plain.tsx"
 
 interface Props {
   readonly fingerprint: Fingerprint
-  /** The id of the runtime to compare with, empty for none. */
+  /** The id of the fingerprint to compare with, empty for none. */
   readonly other: string
 }
 

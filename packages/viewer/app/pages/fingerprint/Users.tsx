@@ -1,4 +1,4 @@
-/** Who recorded with a runtime: the agents and versions of its latest calls. */
+/** Who recorded with a fingerprint: the agents and versions of its latest calls. */
 import { Time } from "../../parts/Facts.tsx"
 import { SoFar } from "../../parts/More.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -18,7 +18,7 @@ const source = (fingerprint: string) => ({
 })
 
 export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
-  const pages = usePages("calls of a runtime", source(fingerprint), fingerprint)
+  const pages = usePages("calls of a fingerprint", source(fingerprint), fingerprint)
   const isEmpty = pages.rows.length === 0
   if (pages.error !== undefined && isEmpty) return <Failed error={pages.error} again={pages.again} />
   if (isEmpty && pages.isLoading) return <Loading what="its calls" />
@@ -40,7 +40,7 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
             <th
               scope="col"
               class="number"
-              title={`Of the latest ${Format.count(pages.rows.length)} calls of this runtime`}
+              title={`Of the latest ${Format.count(pages.rows.length)} calls of this fingerprint`}
             >
               Calls
             </th>

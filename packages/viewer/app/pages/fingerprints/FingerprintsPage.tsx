@@ -1,4 +1,4 @@
-/** `#/fingerprints`: the runtimes of the programs that recorded. */
+/** `#/fingerprints`: the fingerprints of the programs that recorded. */
 import { useEffect, useRef } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { More } from "../../parts/More.tsx"
@@ -29,22 +29,22 @@ export const FingerprintsPage = () => {
   const selection = useSelection(pages.rows.length, list, (index) =>
     Route.go(Route.to(["fingerprints", pages.rows[index]!.fingerprint_id]))
   )
-  useEffect(() => void (document.title = "Runtimes · Tachograph"), [])
+  useEffect(() => void (document.title = "Fingerprints · Tachograph"), [])
   const isEmpty = pages.rows.length === 0
   return (
     <section class="page">
       <div class="page-head">
-        <h1>Runtimes</h1>
+        <h1>Fingerprints</h1>
       </div>
       {pages.error !== undefined && isEmpty && <Failed error={pages.error} again={pages.again} />}
-      {isEmpty && pages.isLoading && <Loading what="the runtimes" />}
+      {isEmpty && pages.isLoading && <Loading what="the fingerprints" />}
       {isEmpty && !pages.isLoading && pages.error === undefined && <Empty title="No program has registered yet" />}
       {!isEmpty && (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label="Runtimes">
+        <div class="table-scroll" tabIndex={0} role="region" aria-label="Fingerprints">
           <table class="rows">
             <thead>
               <tr>
-                <th scope="col">Runtime</th>
+                <th scope="col">Fingerprint</th>
                 <th scope="col">Repository</th>
                 <th scope="col">Commit</th>
                 <th scope="col" class="number">

@@ -28,6 +28,7 @@ const read = (period: Period.Period) => async (signal: AbortSignal) => {
 
 const costOf = ({ cost_usd }: UsageRow) => Number(cost_usd ?? 0)
 const showCost = (value: number) => Format.dollars(String(value))
+const isPriced = (row: UsageRow | undefined) => row === undefined || row.cost_usd === null || row.unpriced_events === 0
 const agentOf = ({ agent }: UsageRow) => agent ?? ""
 
 export const OverviewPage = ({ query }: PageProps) => {
@@ -70,7 +71,13 @@ export const OverviewPage = ({ query }: PageProps) => {
               valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
               show={Format.short}
             />
-            <Chart title="Cost" {...ofAll} valueOf={costOf} show={showCost} />
+            <Chart
+              title="Cost"
+              {...ofAll}
+              valueOf={costOf}
+              show={showCost}
+              total={`${Format.dollars(whole?.cost_usd ?? null)}${isPriced(whole) ? "" : "+"}`}
+            />
             <Chart
               title="Duration, p50"
               {...ofAll}
@@ -102,11 +109,15 @@ export const OverviewPage = ({ query }: PageProps) => {
             title="Model"
             rows={byModel}
             keyOf={({ model }) => model ?? ""}
-            nameOf={({ model }) => (
-              <a href={Route.to(["sessions"], { model, after: first })}>
-                <Plain text={model ?? "no model"} />
-              </a>
-            )}
+            nameOf={({ model }) =>
+              model === null || model === undefined ? (
+                "no model"
+              ) : (
+                <a href={Route.to(["sessions"], { model, after: first })}>
+                  <Plain text={model} />
+                </a>
+              )
+            }
           />
         </>
       )}

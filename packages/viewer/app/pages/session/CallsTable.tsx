@@ -1,4 +1,5 @@
 /** The calls of a session as a table. */
+import { useEffect, useRef } from "preact/hooks"
 import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
 import { Bytes, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
@@ -9,6 +10,7 @@ import { isRewrite, timeOf } from "./Items.ts"
 interface Props {
   readonly calls: ReadonlyArray<Call>
   readonly shown: ReadonlySet<string> | undefined
+  readonly selected: string | undefined
 }
 
 const Changes = ({ call }: { readonly call: Call }) =>
@@ -18,49 +20,55 @@ const Changes = ({ call }: { readonly call: Call }) =>
     <Ended call={call} />
   )
 
-export const CallsTable = ({ calls, shown }: Props) => (
-  <div class="calls-table">
-    <table class="rows">
-      <thead>
-        <tr>
-          <th scope="col">Call</th>
-          <th scope="col">When</th>
-          <th scope="col">Model</th>
-          <th scope="col" class="number">
-            New messages
-          </th>
-          <th scope="col" class="number">
-            Sent
-          </th>
-          <NumberTitles />
-          <th scope="col">Ended</th>
-        </tr>
-      </thead>
-      <tbody>
-        {calls.map((call, index) =>
-          shown !== undefined && !shown.has(call.event_id) ? null : (
-            <tr key={call.event_id}>
-              <td>
-                <a href={Route.to(["events", call.event_id])}>{index + 1}</a>
-              </td>
-              <td>
-                <Time at={timeOf(call)} />
-              </td>
-              <td>
-                <Model call={call} />
-              </td>
-              <td class="number">{Format.count(call.new_messages.length)}</td>
-              <td class="number">
-                <Bytes value={call.inputs_bytes} />
-              </td>
-              <Numbers call={call} />
-              <td>
-                <Changes call={call} />
-              </td>
-            </tr>
-          )
-        )}
-      </tbody>
-    </table>
-  </div>
-)
+export const CallsTable = ({ calls, selected, shown }: Props) => {
+  const body = useRef<HTMLTableSectionElement>(null)
+  useEffect(() => {
+    body.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" })
+  }, [selected])
+  return (
+    <div class="calls-table">
+      <table class="rows">
+        <thead>
+          <tr>
+            <th scope="col">Call</th>
+            <th scope="col">When</th>
+            <th scope="col">Model</th>
+            <th scope="col" class="number">
+              New messages
+            </th>
+            <th scope="col" class="number">
+              Sent
+            </th>
+            <NumberTitles />
+            <th scope="col">Ended</th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {calls.map((call, index) =>
+            shown !== undefined && !shown.has(call.event_id) ? null : (
+              <tr key={call.event_id} aria-current={call.event_id === selected ? "true" : undefined}>
+                <td>
+                  <a href={Route.to(["events", call.event_id])}>{index + 1}</a>
+                </td>
+                <td>
+                  <Time at={timeOf(call)} />
+                </td>
+                <td>
+                  <Model call={call} />
+                </td>
+                <td class="number">{Format.count(call.new_messages.length)}</td>
+                <td class="number">
+                  <Bytes value={call.inputs_bytes} />
+                </td>
+                <Numbers call={call} />
+                <td>
+                  <Changes call={call} />
+                </td>
+              </tr>
+            )
+          )}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -65,10 +65,10 @@ export const Head = ({ find, follow, nextError, isFollowing, isTable, session, t
           <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
           <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
           <span
-            title={`${Format.count(session.sent_bytes)} bytes sent, ${Format.count(session.new_bytes)} of them for the first time`}
+            title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
           >
-            <Bytes value={session.sent_bytes} /> sent,{" "}
-            {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} again
+            <Bytes value={session.sent_bytes} /> recorded,{" "}
+            {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} repeated
           </span>
           <span>
             <Time at={session.first_event_at} /> to <Time at={session.last_event_at} />

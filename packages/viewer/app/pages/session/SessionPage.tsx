@@ -8,6 +8,7 @@ import { useKeys } from "../../keyboard/Keys.ts"
 import { Reconnecting, RestMissing } from "../../parts/Banner.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
+import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Reading from "../../settings/Reading.ts"
@@ -156,6 +157,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     return false
   }
   const isCall = (item: Item) => item.kind === "call"
+  const isRow = (item: Item) => !isTable || isCall(item)
   const isFailed = (item: Item) => isCall(item) && item.call.error_type !== null
   /** After the last one, the first. */
   const nextError = () => step(selected, 1, isFailed) || step(-1, 1, isFailed)
@@ -166,8 +168,8 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   }
   const open = () => selectedCall !== undefined && Route.go(Route.to(["events", selectedCall.event_id]))
   useKeys([
-    { keys: "j", does: "Next row", run: () => step(selected, 1, () => true) },
-    { keys: "k", does: "Previous row", run: () => step(selected === -1 ? items.length : selected, -1, () => true) },
+    { keys: "j", does: "Next row", run: () => step(selected, 1, isRow) },
+    { keys: "k", does: "Previous row", run: () => step(selected === -1 ? items.length : selected, -1, isRow) },
     { keys: "n", does: "Next call", run: () => step(selected, 1, isCall) },
     { keys: "p", does: "Previous call", run: () => step(selected, -1, isCall) },
     { keys: "N", does: "Next rewrite", run: () => step(selected, 1, (item) => isCall(item) && isRewrite(item.call)) },
@@ -185,7 +187,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     {
       keys: "Escape",
       does: "Back to the sessions",
-      run: () => (find.isOpen ? find.close() : Route.go(Route.to(["sessions"])))
+      run: () => (find.isOpen ? find.close() : Route.go(LastList.get()))
     },
     { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
     { keys: "/", does: "Find", run: openFind },
@@ -281,7 +283,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
       {!state.isConnected && <Reconnecting />}
       <div class="columns">
         {isTable ? (
-          <CallsTable calls={calls} shown={shown} />
+          <CallsTable calls={calls} shown={shown} selected={selectedCall?.event_id} />
         ) : (
           <div
             class="scroller"
@@ -307,6 +309,9 @@ export const SessionPage = ({ query, rest }: PageProps) => {
               label="The conversation"
             />
             {state.isLoading && <p class="state">Loading the rest…</p>}
+            {!state.isLoading && messages.length === 0 && (
+              <p class="state">No message was found in these calls. The page of each has its JSON as it was sent.</p>
+            )}
           </div>
         )}
         <Side

@@ -7,6 +7,7 @@ import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { useLazy } from "../../parts/useLazy.ts"
+import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Client from "../../server/Client.ts"
@@ -64,6 +65,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     }
   ])
   useEffect(() => void (document.title = "Sessions · Tachograph"), [])
+  useEffect(() => LastList.remember(query), [query])
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <section class="sessions" aria-labelledby="sessions-title">
