@@ -125,7 +125,11 @@ export const define = (world: World) => {
       const server = await start()
       onTestFinished(() => server.close())
       const fields = { fingerprint_id: await registered(server.client), session: "strange" }
-      await recorded(server.client, fields, { api: "strange", inputs: { question: 1 }, output: 2 })
+      await recorded(server.client, fields, {
+        api: "provider2-messages",
+        inputs: { question: 1 },
+        output: { answer: 2 }
+      })
       const { page } = await openWithKey(`${server.url}/viewer/#/sessions/strange`, apiKey)
       await page.getByText("No message was found").waitFor()
     })
