@@ -10,7 +10,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
-import * as EventColumns from "../sql/EventColumns.ts"
+import * as FieldConditions from "./FieldConditions.ts"
 import * as EventStreams from "./EventStreams.ts"
 
 type Filter = Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">
@@ -184,7 +184,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const { begin, rows } = EventStreams.make(sql, project_id, bucket)
     if (way.of === "project") return { rows: ofProject(project_id, range, limit), isBounded: false }
     if (way.of === "trace") {
-      const [isOfTrace] = EventColumns.conditionsOf(sql, { traceId: way.id })
+      const [isOfTrace] = FieldConditions.of(sql, { traceId: way.id })
       const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, "events_by_trace")}
         WHERE e.project_id = ${project_id} AND ${isOfTrace!} AND ${EventStreams.inRange(sql, range)}`
       return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }
@@ -319,12 +319,12 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (numbers === undefined) return { found: undefined, next: undefined }
     const bucket = Bucket.ofSession(query.session ?? "")
     const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
-    const conditions = EventColumns.conditionsOf(sql, fields)
+    const conditions = FieldConditions.of(sql, fields)
     const walks = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
     const { traceId } = fields
     if (Bucket.isDistributed(sql)) {
       // The nodes look for a trace themselves, as they have an index for it.
-      const ofTrace = traceId === undefined ? [] : EventColumns.conditionsOf(sql, { traceId })
+      const ofTrace = traceId === undefined ? [] : FieldConditions.of(sql, { traceId })
       const where = sql.and([whereOf(project_id, query, numbers), ...ofTrace])
       walks.splice(0, walks.length, { way: { of: "nodes", where }, conditions: [...conditions] })
     } else if (traceId !== undefined) {

@@ -18,7 +18,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
-import * as EventColumns from "../sql/EventColumns.ts"
+import * as SummaryReader from "../sql/SummaryReader.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as EventPlaces from "./EventPlaces.ts"
 
@@ -39,7 +39,7 @@ const isBeyond = (id: EventId, { after, order }: EventQuery): boolean =>
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const filter = EventFilter.make(sql)
-  const { fields, joins, toStored: toStoredSummary } = EventColumns.reader(sql)
+  const { fields, joins, toStored: toStoredSummary } = SummaryReader.make(sql)
 
   const getEvent = Effect.fn("SqlStorage.getEvent")(function* (
     project: ProjectId,
@@ -49,7 +49,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const number = yield* projects.find(project)
     if (number === undefined) return yield* new Errors.EventNotFound()
     const select = (ofBucket: Statement.Fragment) => sql<
-      EventColumns.EventRow & PackRow
+      SummaryReader.EventRow & PackRow
     >`SELECT ${fields}, e.session_number, e.pack_number, e.metadata,
         CASE WHEN octet_length(k.pack) <= ${maxPackBytes} THEN ${StoredBytes.value(sql, "k.pack")} END AS pack
       FROM events e ${joins()} LEFT JOIN packs k ON k.project_id = e.project_id AND k.session_number = e.session_number
@@ -69,9 +69,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const ordered = sql`ORDER BY e.event_id ${sql.literal(query.order)}`
     const rows =
       found.where === undefined
-        ? yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e
+        ? yield* sql<SummaryReader.EventRow>`SELECT ${fields} FROM (${found.rows}) AS e
             ${joins(query.session === undefined ? undefined : Bucket.ofSession(query.session))} ${ordered}`
-        : yield* sql<EventColumns.EventRow>`SELECT ${fields} FROM events e ${joins()} WHERE ${found.where}
+        : yield* sql<SummaryReader.EventRow>`SELECT ${fields} FROM events e ${joins()} WHERE ${found.where}
             ${ordered} LIMIT ${query.limit}`
     // A page with fewer events would be taken for the last one.
     if (found.count !== undefined && rows.length !== found.count) return undefined

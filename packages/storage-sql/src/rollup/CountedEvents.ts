@@ -7,8 +7,9 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import * as EventColumns from "../sql/EventColumns.ts"
+import type * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import * as SummaryReader from "../sql/SummaryReader.ts"
 import * as Damages from "./Damages.ts"
 
 /** Columns of a table or a deleted row of `events`. */
@@ -138,7 +139,7 @@ interface Find {
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
-  const { fields, isIntact, joins } = EventColumns.reader(sql)
+  const { fields, isIntact, joins } = SummaryReader.make(sql)
   const selectedOfEvent = sql.literal(columns.map((column) => `e.${column}`).join(", "))
 
   /** The names of projects, which do not change. */
@@ -204,7 +205,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Fails if a field of one of them is not what was recorded. */
   const readIntact = Effect.fnUntraced(function* (project_id: number, find: Find) {
     const project = yield* projectOf(project_id)
-    const rows = yield* sql<Row & EventColumns.EventRow>`${wholeRowsOf(find)}`
+    const rows = yield* sql<Row & SummaryReader.EventRow>`${wholeRowsOf(find)}`
     yield* Damages.readable(() => {
       for (const row of rows) {
         if (project === undefined || !isIntact(project, row)) {

@@ -25,6 +25,15 @@ const timeOrNull = (value: Integer | null): DateTime.Utc | null => (value === nu
 /** Skips validation: values were validated before they were stored. */
 export const trusted = { disableChecks: true } as const
 
+/** Undefined if it throws: damage can make any value of a row one that cannot be decoded. */
+export const orUndefined = <A>(decode: () => A): A | undefined => {
+  try {
+    return decode()
+  } catch {
+    return undefined
+  }
+}
+
 /** Free text is stored as JSON text. Only damage makes it none: then it is returned as it is, so that its row can be read. */
 const isNamedOnly = (text: string | null) => (text === null ? { isNamedOnly: true } : {})
 
