@@ -55,7 +55,7 @@ export interface Exchange {
 /** The largest answer that is not counted, unless it waits behind others (bytes): 4,096 connections hold at most 64 MiB of them. */
 export const smallAnswerBytes = 16 * 1024
 
-/** Whether an answer counts until its client has taken it. */
+/** Whether an answer always counts until its client has taken it. Smaller ones do behind others: `mounts/Pipelining.ts`. */
 export const isCounted = (bytes: number): boolean => bytes > smallAnswerBytes
 
 /**

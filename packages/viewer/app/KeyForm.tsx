@@ -52,7 +52,7 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
       )}
       <p id="key-help">
         A key with the scope <code>read</code> is enough: <code>tachograph keys create --name NAME --scope read</code>{" "}
-        makes one. It stays in this tab, and is forgotten when the tab is closed.
+        makes one. It stays in this tab and in those that are opened from it, until each is closed.
       </p>
     </main>
   )

@@ -11,6 +11,7 @@ import {
   type SessionId,
   Storage
 } from "@tachograph/core"
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -127,10 +128,10 @@ const fill = async (database: Databases.Database, events: number): Promise<void>
     // A large batch may take longer than new ids may be old.
     const append = (batch: number, timeMs: number): ReturnType<typeof storage.appendEvents> =>
       Effect.catchTag(storage.appendEvents(appendsAt(batch, timeMs)), "stale-ids", ({ notBefore }) =>
-        append(batch, Math.max(notBefore, Date.now()))
+        Effect.flatMap(Clock.currentTimeMillis, (nowMs) => append(batch, Math.max(notBefore, nowMs)))
       )
     for (let batch = 0; batch < batches; batch++) {
-      const numbers = yield* append(batch, Date.now())
+      const numbers = yield* append(batch, yield* Clock.currentTimeMillis)
       if (share(batch + 1) > share(batch)) listedNumber = numbers[0]
       if ((batch + 1) % 100 === 0)
         progress(`filling ${database.kind}: ${integer((batch + 1) * eventsPerBatch)} of ${integer(events)} events`)

@@ -26,10 +26,15 @@ export class LruCache<Key, Value> {
     return entry.value
   }
 
-  /** A value that is larger than the cache is not kept, and not given to `onDrop`. */
+  /** Whether a value can be kept. */
+  fits(bytes: number): boolean {
+    return bytes <= this.#maxBytes
+  }
+
+  /** A value that does not fit is not kept, and not given to `onDrop`. */
   set(key: Key, value: Value, bytes: number): void {
     this.delete(key)
-    if (bytes > this.#maxBytes) return
+    if (!this.fits(bytes)) return
     this.#entries.set(key, { value, bytes })
     this.#bytes += bytes
     for (const oldest of this.#entries.keys()) {

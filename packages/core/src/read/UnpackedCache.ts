@@ -76,7 +76,7 @@ export class UnpackedCache {
     }
     const open = OpenChain.openToKeep(chain)
     const costBytes = entryBytes + chain.reduce((sum, { bytes }) => sum + bytes.length, OpenChain.bytesOf(open))
-    if (open.damage !== undefined || costBytes > cachedChainBytes) return open
+    if (open.damage !== undefined || !this.#chains.fits(costBytes)) return open
     const stored = Memory.copyOf(chain.map(({ bytes }) => bytes))
     const kept = { open, stored, uses: 0, isKept: true }
     this.#chains.set(key, kept, costBytes)

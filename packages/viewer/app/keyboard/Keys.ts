@@ -34,6 +34,11 @@ const isOfControl = (event: KeyboardEvent): boolean =>
   event.target instanceof HTMLElement &&
   event.target.closest("button, a, summary, [role=button]") !== null
 
+const blurControl = (): void => {
+  const { activeElement } = document
+  if (activeElement instanceof HTMLElement && activeElement.matches("button, a, summary")) activeElement.blur()
+}
+
 const find = (keys: string): Binding | undefined => {
   for (const { bindings } of registered.toReversed()) {
     const found = bindings.find((binding) => binding.keys === keys)
@@ -56,6 +61,8 @@ addEventListener("keydown", (event) => {
   pending = undefined
   const binding = (first === undefined ? undefined : find(`${first} ${name}`)) ?? find(name)
   if (binding !== undefined) {
+    // What was clicked before would take the next Enter, which is meant for what the keys select.
+    if (isPlain && name !== "Enter" && name !== " ") blurControl()
     if (binding.run() !== false) event.preventDefault()
     return
   }

@@ -3,6 +3,7 @@ import { places } from "../route/Places.ts"
 import * as Route from "../route/Route.ts"
 import * as Client from "../server/Client.ts"
 import * as Lists from "../server/Lists.ts"
+import * as Words from "../text/Words.ts"
 import type { Fingerprint, Person, SessionPage } from "../server/Types.ts"
 
 export interface Target {
@@ -45,7 +46,7 @@ const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Targ
   async (signal) =>
     (await Client.get<SessionPage>(["sessions"], { limit: readNames }, signal)).sessions.map(({ session, title }) => ({
       kind: "Session",
-      name: title ?? session,
+      name: title === null ? session : Words.title(title),
       about: title === null ? "" : session,
       place: Route.to(["sessions", session])
     })),

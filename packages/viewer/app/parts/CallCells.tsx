@@ -16,6 +16,13 @@ export const NumberTitles = () => (
   </>
 )
 
+/** On one line, however long it is. */
+export const Name = ({ text }: { readonly text: string }) => (
+  <span class="name" title={plain(text)}>
+    <Plain text={text} />
+  </span>
+)
+
 export const Model = ({ call }: { readonly call: EventSummary }) => {
   const model = call.response_model ?? call.model ?? ""
   return (

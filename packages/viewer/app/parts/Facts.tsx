@@ -11,8 +11,7 @@ export const Cost = ({ usd, unpriced = 0 }: { readonly usd: string | null; reado
   const missing = unpriced === 0 ? "" : `, without ${unpriced} calls that have no price`
   return (
     <span title={usd === null ? "No call has a price" : `${usd} US dollars${missing}`}>
-      {Format.dollars(usd)}
-      {usd !== null && unpriced > 0 ? "+" : ""}
+      {Format.cost(usd, unpriced)}
     </span>
   )
 }
@@ -33,7 +32,8 @@ interface TokensProps {
 
 /** What went in, the part of it that was read from the cache, and what came out. */
 export const Tokens = ({ cached, input, output }: TokensProps) => {
-  if (input === null && output === null) return <span title="The call does not say">–</span>
+  // Sums of calls that do not say are 0. No call that says has none.
+  if (!input && !output) return <span title="No tokens are known">–</span>
   const title = `${Format.count(input ?? 0)} tokens in, ${Format.count(cached ?? 0)} of them from the cache; ${Format.count(output ?? 0)} out`
   return (
     <span class="tokens" title={title}>

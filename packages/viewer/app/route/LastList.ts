@@ -1,9 +1,14 @@
-/** The list of sessions as it was last looked at, with its filters: where `Escape` goes back to from a session. */
+/** The list of sessions as it was last looked at, with its filters: where `Escape` goes to from a session. */
+import * as Key from "../server/Key.ts"
 import * as Route from "./Route.ts"
 
-let place = Route.to(["sessions"])
+const all = Route.to(["sessions"])
 
-export const remember = (query: URLSearchParams): void =>
-  void (place = Route.to(["sessions"], Object.fromEntries(query)))
+let place = all
+
+// Another key may open another project.
+Key.whenSet(() => (place = all))
+
+export const set = (query: URLSearchParams): void => void (place = Route.to(["sessions"], Object.fromEntries(query)))
 
 export const get = (): string => place

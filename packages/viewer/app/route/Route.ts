@@ -39,12 +39,29 @@ const listeners = new Set<() => void>()
 const changed = () => {
   for (const listener of Array.from(listeners)) listener()
 }
-addEventListener("hashchange", changed)
 addEventListener("popstate", changed)
+
+/** Each entry of the history knows the place that it was gone to from. Only a new one has no state. */
+const fromKey = "from"
+const note = (from: string | undefined) => {
+  if (history.state === null) history.replaceState({ [fromKey]: from }, "")
+}
+note(undefined)
+addEventListener("hashchange", ({ oldURL }) => {
+  note(new URL(oldURL).hash)
+  changed()
+})
 
 /** Goes to another place, which can be gone back from. */
 export const go = (hash: string): void => {
   if (hash !== location.hash) location.hash = hash
+}
+
+/** Goes back, if the place before is one that `isAbove` this one, which finds it as it was left; otherwise on to `place`. */
+export const back = (place: string, isAbove: (path: Route["path"]) => boolean): void => {
+  const from: unknown = (history.state as Readonly<Record<string, unknown>> | null)?.[fromKey]
+  if (typeof from === "string" && isAbove(parse(from).path)) history.back()
+  else go(place)
 }
 
 /** Changes what the current place says, without an entry of its own in the history. */

@@ -1,6 +1,6 @@
 /**
- * The API key of this tab. It comes from the fragment of the link that the server prints, or from the person, and is kept until the
- * tab is closed. Without one, the host's own cookies may say who it is.
+ * The API key of this tab. It comes from the fragment of the link that the server prints, or from the person. Tabs that are opened from this
+ * one have it too (`NewTab.ts`), each until it is closed. Without one, the host's own cookies may say who it is.
  */
 const name = "tachograph.key"
 
@@ -59,7 +59,7 @@ const decode = (text: string): string => {
 export const takeFromFragment = (): void => {
   const [, given] = /^#key=([^&]*)/.exec(location.hash) ?? []
   if (given === undefined) return
-  history.replaceState(null, "", `${location.pathname}${location.search}#/`)
+  history.replaceState(history.state, "", `${location.pathname}${location.search}#/`)
   const text = trim(decode(given))
   if (isSendable(text)) set(text)
 }

@@ -2,13 +2,13 @@
 import { sleep } from "./Retry.ts"
 
 /** A pause is this many times as long as the answer before it took: a busy server is asked less often. */
-const times = 10
+const pausePerAnswer = 10
 
 const longestMs = 30_000
 
 /** How long to wait after an answer that took `tookMs`: at least `leastMs`. */
 export const pauseAfter = (tookMs: number, leastMs: number): number =>
-  Math.max(leastMs, Math.min(longestMs, times * tookMs))
+  Math.max(leastMs, Math.min(longestMs, pausePerAnswer * tookMs))
 
 /**
  * Asks again and again, while the page is visible, with a pause before each time: the first after an answer that took `tookMs`. Ends

@@ -17,8 +17,9 @@ export interface CallState {
   readonly gone: ReadonlyArray<Message>
 }
 
-/** Rows of a page at most. */
+/** Rows of a page at most, and of the first page where a call mostly is. */
 const maxRows = 1_000
+const nearRows = 10
 
 /** No filter of a list names one event: this one names the time in its id, which few events share. */
 const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
@@ -48,37 +49,39 @@ interface Placed {
   readonly next: string | undefined
 }
 
-/** Looks for a call among those after `previous`, in pages of `limit`. */
+/** Looks for a call among those after `previous`. The first page has `firstRows`. */
 const findCall = async (
   { event_id, session }: EventSummary,
   previous: string | undefined,
-  limit: number,
+  firstRows: number,
   signal: AbortSignal
 ): Promise<Placed | undefined> => {
   let after = previous
-  const calls: Array<Call> = []
-  for (;;) {
+  let placed: Placed | undefined
+  for (let limit = firstRows; ; limit = maxRows) {
     const ask = (limit: number) =>
       Client.get<CallPage>(["sessions", session, "calls"], { after_event: after, limit }, signal)
     const { page } = await Damage.readPage(ask, limit)
     const isDamaged = Damage.isDamaged(page)
     const found = isDamaged ? [Damage.callOf(page.damaged, session)] : page.calls
-    calls.push(...found)
+    // It was the last one of the page before.
+    if (placed !== undefined) return { ...placed, next: found[0]?.event_id }
     const isLast = found.length === 0 || (!isDamaged && page.next_cursor === null)
-    const at = calls.findIndex((call) => call.event_id === event_id)
-    if (at !== -1 && (at < calls.length - 1 || isLast)) {
-      return { previous: calls[at - 1]?.event_id ?? previous, call: calls[at]!, next: calls[at + 1]?.event_id }
+    const at = found.findIndex((call) => call.event_id === event_id)
+    if (at !== -1) {
+      placed = { previous: found[at - 1]?.event_id ?? after, call: found[at]!, next: found[at + 1]?.event_id }
+      if (at < found.length - 1) return placed
     }
-    if (isLast) return undefined
-    after = calls.at(-1)!.event_id
+    if (isLast) return placed
+    after = found.at(-1)!.event_id
   }
 }
 
 /** The event with its neighbours in the session. */
 const around = async (event: EventSummary, signal: AbortSignal): Promise<Placed | undefined> => {
   const previous = await previousOf(event.session, event.event_id, signal)
-  // Usually one page: several only where calls are damaged. Calls that were imported may stand in another order than their ids.
-  return (await findCall(event, previous, 10, signal)) ?? (await findCall(event, undefined, maxRows, signal))
+  // Mostly one page. More where calls are damaged, or were imported: those may stand elsewhere than their ids say.
+  return (await findCall(event, previous, nearRows, signal)) ?? (await findCall(event, undefined, maxRows, signal))
 }
 
 /** Messages by their numbers, which are mostly in a row. */

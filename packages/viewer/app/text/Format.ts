@@ -44,6 +44,10 @@ export const dollars = (value: string | null): string => {
   return `${sign}$${size >= 0.00995 ? size.toFixed(2) : tiny.format(size)}`
 }
 
+/** `+` where some calls have no price. */
+export const cost = (usd: string | null, unpriced: number): string =>
+  `${dollars(usd)}${usd !== null && unpriced > 0 ? "+" : ""}`
+
 export const duration = (ms: number | null): string => {
   if (ms === null) return "–"
   if (ms < 999.5) return `${Math.round(ms)} ms`

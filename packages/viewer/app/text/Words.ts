@@ -7,11 +7,19 @@ export const textOf = (value: unknown): string => {
   return value === undefined ? "" : JSON.stringify(value, undefined, 2)
 }
 
-const isPart = (value: unknown): value is Part => typeof (value as Part | null)?.type === "string"
+export const isPart = (value: unknown): value is Part => typeof (value as Part | null)?.type === "string"
+
+const kindOf = (part: Part): unknown => part["mime_type"] ?? part["modality"] ?? "file"
+
+/** The field that a part has by its type. A tool may answer lists of its own, whose elements have types too. */
+const saidIn: Readonly<Record<string, string>> = { text: "content", reasoning: "content", blob: "content", uri: "uri" }
+
+const saysSomething = (value: unknown): value is Part =>
+  isPart(value) && Object.hasOwn(saidIn, value.type) && typeof value[saidIn[value.type]!] === "string"
 
 /** A list of parts, as results of tools often are, is what they say. */
 const responseOf = (value: unknown): string =>
-  Array.isArray(value) && value.every(isPart) ? value.map(ofPart).join("\n") : textOf(value)
+  Array.isArray(value) && value.every(saysSomething) ? value.map(ofPart).join("\n") : textOf(value)
 
 export const ofPart = (part: Part): string => {
   switch (part.type) {
@@ -26,7 +34,9 @@ export const ofPart = (part: Part): string => {
       return responseOf(part["response"])
     // Its bytes say nothing.
     case "blob":
-      return `[${textOf(part["mime_type"] ?? part["modality"] ?? "file")}]`
+      return `[${textOf(kindOf(part))}]`
+    case "uri":
+      return `[${textOf(kindOf(part))} ${textOf(part["uri"])}]`
     default:
       return textOf(part)
   }

@@ -6,6 +6,22 @@ import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
   describe("the other pages", () => {
+    it("keep the selected call where another one comes before it", async () => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const conversation = new Conversation(server.client, await registered(server.client), "selected")
+      await conversation.call([user("The first")], [text("One.")])
+      const id = await conversation.call([user("The second")], [text("Two.")])
+      const { page } = await openWithKey(`${server.url}/viewer/#/live`, apiKey)
+      const rows = page.locator("tbody tr")
+      await expect.poll(() => rows.count()).toBe(2)
+      await page.keyboard.press("j")
+      await conversation.call([user("The third")], [text("Three.")])
+      await expect.poll(() => rows.count()).toBe(3)
+      await page.keyboard.press("Enter")
+      await page.waitForURL((url) => url.hash === `#/events/${id}`)
+    })
+
     it("show a call as it is recorded", async () => {
       const { page } = await world.visit("#/live")
       await page.getByText("other 40").waitFor()

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import { openWithKey } from "../Browser.ts"
-import { Conversation, recorded, registered, result, text, user } from "../Conversation.ts"
+import { Conversation, recorded, registered, result, text, tool, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 import type { World } from "./World.ts"
 
@@ -104,6 +104,40 @@ export const define = (world: World) => {
       await page.keyboard.press("/")
       await page.getByRole("textbox", { name: "Find in this page" }).fill("lighthouse")
       await expect.poll(() => page.locator(".find output").innerText()).toMatch(/^1 of/)
+    })
+
+    it("says which tools failed", async () => {
+      const conversation = new Conversation(world.server.client, world.fingerprintId, "failed tools")
+      await conversation.call([user("Read")], [tool("t1", "read_file", {}), tool("t2", "list_files", {})])
+      const failed = { type: "tool_result", tool_use_id: "t1", content: "no such file", is_error: true }
+      const worked = { type: "tool_result", tool_use_id: "t2", content: "a.md" }
+      await conversation.call([{ role: "user", content: [failed, worked] }], [text("There is none.")])
+      const { page } = await world.visit("#/sessions/failed%20tools")
+      const lines = page.locator("details.tool > summary")
+      await lines.nth(1).waitFor()
+      const shown = (await lines.allInnerTexts()).map((line) => line.replace(/\s+/g, " "))
+      expect(shown.map((line) => line.includes("failed"))).toEqual([true, false])
+    })
+
+    it("opens the row that the keys select, and not what was clicked before", async () => {
+      const { page } = await world.visit(world.sessionPlace)
+      await page.getByRole("button", { name: "1 failed" }).click()
+      await page.waitForURL((url) => url.hash.includes(`call=${world.ids[2]}`))
+      await page.keyboard.press("n")
+      await page.keyboard.press("Enter")
+      await page.waitForURL((url) => url.hash === `#/events/${world.ids[3]}`)
+      // Escape goes back to each place as it was.
+      await page.keyboard.press("Escape")
+      await page.waitForURL((url) => url.hash === `${world.sessionPlace}?call=${world.ids[3]}`)
+    })
+
+    it("says what is beside it where the page is narrow", async () => {
+      const { page } = await world.visit(world.sessionPlace, { viewport: { width: 700, height: 800 } })
+      const side = page.getByRole("complementary", { name: "About this session" })
+      await page.getByRole("button", { name: "About" }).click()
+      await side.getByRole("heading", { name: "Sent again most" }).waitFor()
+      await page.getByRole("button", { name: "About" }).click()
+      await side.waitFor({ state: "hidden" })
     })
 
     it("marks the selected call in the table, which the keys of the stream move along", async () => {

@@ -36,7 +36,7 @@ export const define = (world: World) => {
       }
     })
 
-    it("shows the calls of one thread alone, and leaves it by a link to another one", async () => {
+    it("shows the calls of one thread alone, also in what is beside them", async () => {
       const { client } = world.server
       const one = new Conversation(client, world.fingerprintId, "two agents")
       const other = new Conversation(client, world.fingerprintId, "two agents")
@@ -61,11 +61,12 @@ export const define = (world: World) => {
       await expect.poll(() => page.locator(".strip .bar").count()).toBe(2)
       await page.locator(".strip .bar").nth(1).click()
       await page.waitForURL((url) => url.hash.includes(`call=${ids[2]}`) && url.hash.includes("thread=1"))
-      // What the other thread said is in the list of the whole session.
-      const message = page.locator(".side .costly a", { hasText: "#4" })
-      await message.click()
-      await page.waitForURL((url) => url.hash.includes("message=4") && !url.hash.includes("thread"))
-      await page.locator(".row.selected").getByText("answer of other").waitFor()
+      // The tool's call and the question were sent twice each.
+      const sentAgain = () => page.locator(".side .costly small").allInnerTexts()
+      expect((await sentAgain()).toSorted()).toEqual(["Question of one", 'read { "of": "one" }'])
+      await page.getByLabel("Thread").selectOption("")
+      await page.waitForURL((url) => !url.hash.includes("thread"))
+      await expect.poll(async () => (await sentAgain()).length).toBe(4)
     })
   })
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest"
-import { askNowAndAgain, pauseAfter } from "../../app/server/Pace.ts"
+import { askAgain, askNowAndAgain, pauseAfter } from "../../app/server/Pace.ts"
 
 afterEach(() => {
   vi.useRealTimers()
@@ -30,4 +30,24 @@ it("follows the first answer as every other", async () => {
   await vi.advanceTimersByTimeAsync(30_000)
   aborter.abort()
   expect(askedAt).toEqual([0, 7_700, 15_400, 23_100])
+})
+
+it("does not ask while the page is hidden, after an answer that is false, or once it is aborted", async () => {
+  vi.useFakeTimers()
+  const page = { hidden: true }
+  vi.stubGlobal("document", page)
+  let asked = 0
+  const ask = async () => ++asked < 2
+  const aborter = new AbortController()
+  void askAgain(5_000, aborter.signal, ask)
+  await vi.advanceTimersByTimeAsync(12_000)
+  expect(asked).toBe(0)
+  page.hidden = false
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(asked).toBe(2)
+  void askAgain(5_000, aborter.signal, ask)
+  await vi.advanceTimersByTimeAsync(4_000)
+  aborter.abort()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(asked).toBe(2)
 })

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises"
-import { describe, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { empty, PagedList, type State } from "../../app/server/PagedList.ts"
 
 interface Row {
@@ -15,7 +14,7 @@ const make = (stored: Array<Row>) => {
   const source = {
     read: async (cursor: string | null) => {
       reads++
-      await sleep(answerMs)
+      vi.advanceTimersByTime(answerMs)
       const rows = stored
         .toSorted((one, other) => other.at - one.at)
         .filter(({ at }) => at < Number(cursor ?? Infinity))
@@ -30,11 +29,15 @@ const make = (stored: Array<Row>) => {
     ids: () => shown.rows.map(({ id }) => id).join(""),
     shown: () => shown,
     reads: () => reads,
-    slowDown: () => void (answerMs = 300)
+    answerAfter: (ms: number) => void (answerMs = ms)
   }
 }
 
 const rows = (ids: string, from = 0): Array<Row> => Array.from(ids, (id, index) => ({ id, at: from - index }))
+
+// Only the answers take time.
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 describe("PagedList", () => {
   it("reads on until it meets what it knows", async () => {
@@ -70,14 +73,17 @@ describe("PagedList", () => {
     expect(ids()).toBe("klmnopqrstuvwxyzab")
   })
 
-  it("begins anew where a server is slow and its first page has nothing that is known", async () => {
+  it.each([
+    [250, "wxyab", 3],
+    [251, "wx", 2]
+  ])("reads on where its first page came after %i ms: %s", async (ms, shown, count) => {
     const stored = rows("ab")
-    const { ids, list, reads, slowDown } = make(stored)
+    const { answerAfter, ids, list, reads } = make(stored)
     await list.refresh()
-    stored.push(...rows("wxyz", 10))
-    slowDown()
+    stored.push(...rows("wxy", 10))
+    answerAfter(ms)
     await list.refresh()
-    expect([ids(), reads()]).toEqual(["wx", 2])
+    expect([ids(), reads()]).toEqual([shown, count])
   })
 
   it("reads one page at a time after it began anew, until it meets what it knows", async () => {

@@ -19,6 +19,10 @@ describe("what a tool answered", () => {
   it.each([
     [[image], "[image/png]"],
     [[{ type: "text", content: "A chart:" }, image], "A chart:\n[image/png]"],
+    [[{ type: "uri", uri: "https://a.example/b" }, image], "[file https://a.example/b]\n[image/png]"],
+    [[{ type: "text", text: "A tool's own" }], '[\n  {\n    "type": "text",\n    "text": "A tool\'s own"\n  }\n]'],
+    [[{ type: "blob", path: "a.ts" }], '[\n  {\n    "type": "blob",\n    "path": "a.ts"\n  }\n]'],
+    [[{ type: "toString" }], '[\n  {\n    "type": "toString"\n  }\n]'],
     ["a text", "a text"],
     [[1], "[\n  1\n]"]
   ])("is %j as a text", (response, words) => expect(Words.ofPart({ type: "tool_call_response", response })).toBe(words))

@@ -14,7 +14,7 @@ const placeOf = ({ agent }: UsageRow): string => Route.to(["agents", agent ?? ""
 export const AgentsPage = () => {
   const { again, error, value } = useAnswer((signal) => Lists.usage({ group_by: "agent" }, signal), "agents")
   const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(value?.length ?? 0, list, (index) => Route.go(placeOf(value![index]!)))
+  const selection = useSelection(value?.map(placeOf) ?? [], list, (index) => Route.go(placeOf(value![index]!)))
   useEffect(() => void (document.title = "Agents · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the agents" />

@@ -1,5 +1,6 @@
 /** The calls of an agent by day and version: when each version came and went. */
 import { Chart } from "../../parts/Chart.tsx"
+import { CostChart } from "../../parts/CostChart.tsx"
 import * as Period from "../../parts/Period.ts"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -13,12 +14,7 @@ export const VersionsChart = ({ rows }: { readonly rows: ReadonlyArray<UsageRow>
     <div class="charts">
       <Chart title="Calls by version" {...shown} valueOf={({ events }) => events} show={Format.count} />
       <Chart title="Failed by version" {...shown} valueOf={({ errors }) => errors} show={Format.count} />
-      <Chart
-        title="Cost by version"
-        {...shown}
-        valueOf={({ cost_usd }) => Number(cost_usd ?? 0)}
-        show={(value) => Format.dollars(String(value))}
-      />
+      <CostChart title="Cost by version" {...shown} />
     </div>
   )
 }

@@ -43,9 +43,13 @@ export const EventPage = ({ query, rest }: PageProps) => {
   const isDiff = query.get("diff") === "1"
   const text: Text = query.get("of") === "output" ? "output" : "inputs"
   const goTo = (event: string | null | undefined) =>
-    typeof event === "string" && Route.go(Route.to(["events", event], { tab: query.get("tab") }))
+    typeof event === "string" &&
+    Route.go(Route.to(["events", event], { tab: query.get("tab"), diff: query.get("diff"), of: query.get("of") }))
   const back = () =>
-    Route.go(value === undefined ? Route.to(["sessions"]) : Route.to(["sessions", value.call.session], { call: id }))
+    Route.back(
+      value === undefined ? Route.to(["sessions"]) : Route.to(["sessions", value.call.session], { call: id }),
+      ([page]) => page !== "events"
+    )
   useKeys([
     { keys: "n", does: "Next call of the session", run: () => goTo(value?.next) },
     { keys: "p", does: "Previous call of the session", run: () => goTo(value?.previous) },

@@ -1,6 +1,7 @@
 /** What a call has in the place of an answer: often why it failed. */
 import { Value } from "../../parts/message/Value.tsx"
-import { Empty } from "../../parts/States.tsx"
+import { Empty, Failed } from "../../parts/States.tsx"
+import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import type { Call } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
@@ -11,12 +12,19 @@ const shownBytes = 64 * 1024
 export const NoAnswer = ({ call }: { readonly call: Call }) => (
   <>
     <Empty title="There is no answer" />
-    {call.output_bytes <= shownBytes && <Output id={call.event_id} />}
+    {call.output_bytes <= shownBytes ? (
+      <Output id={call.event_id} />
+    ) : (
+      <p class="hint">
+        <a href={Route.to(["events", call.event_id], { tab: "json", of: "output" })}>Its output, as it was recorded</a>
+      </p>
+    )}
   </>
 )
 
 const Output = ({ id }: { readonly id: string }) => {
-  const { value } = useAnswer((signal) => Client.get<unknown>(["events", id, "output"], {}, signal), id)
+  const { again, error, value } = useAnswer((signal) => Client.get<unknown>(["events", id, "output"], {}, signal), id)
+  if (error !== undefined) return <Failed error={error} again={again} />
   if (value === undefined) return null
   return (
     <>

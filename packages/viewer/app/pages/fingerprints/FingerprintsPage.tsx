@@ -26,7 +26,7 @@ const source = { read, idOf: ({ fingerprint_id }: Fingerprint) => fingerprint_id
 export const FingerprintsPage = () => {
   const pages = usePages("fingerprints", source, "")
   const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(pages.rows.length, list, (index) =>
+  const selection = useSelection(pages.rows.map(source.idOf), list, (index) =>
     Route.go(Route.to(["fingerprints", pages.rows[index]!.fingerprint_id]))
   )
   useEffect(() => void (document.title = "Fingerprints · Tachograph"), [])

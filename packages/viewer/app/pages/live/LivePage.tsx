@@ -1,12 +1,11 @@
 /** `#/live`: calls as they are recorded. The list follows them at its top only; further down it says how many are new. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
-import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
+import { Ended, Model, Name, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import { Plain } from "../../text/Plain.tsx"
 import { CallPeek } from "./CallPeek.tsx"
 import { useCalls } from "./useCalls.ts"
 
@@ -41,7 +40,7 @@ export const LivePage = ({ query }: PageProps) => {
   const shown = calls.slice(from)
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(
-    shown.length,
+    shown.map(({ event_id }) => event_id),
     list,
     (index) => Route.go(Route.to(["events", shown[index]!.event_id])),
     (index) => peek(shown[index]!.event_id)
@@ -92,12 +91,12 @@ export const LivePage = ({ query }: PageProps) => {
                   <td>
                     {call.session !== "" && (
                       <a href={Route.to(["sessions", call.session], { call: call.event_id })}>
-                        <Plain text={call.session} />
+                        <Name text={call.session} />
                       </a>
                     )}
                   </td>
                   <td>
-                    <Plain text={`${call.agent} ${call.agent_version}`} />
+                    <Name text={`${call.agent} ${call.agent_version}`} />
                   </td>
                   <td>
                     <Model call={call} />

@@ -1,6 +1,7 @@
 /** `#/overview?period`: the last hours or days, by these, by agent and by model, and what is stored. */
 import { useEffect } from "preact/hooks"
 import { Chart } from "../../parts/Chart.tsx"
+import { CostChart } from "../../parts/CostChart.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
@@ -26,9 +27,6 @@ const read = (period: Period.Period) => async (signal: AbortSignal) => {
   return { bySlot, byAgent, byModel, storage, whole }
 }
 
-const costOf = ({ cost_usd }: UsageRow) => Number(cost_usd ?? 0)
-const showCost = (value: number) => Format.dollars(String(value))
-const isPriced = (row: UsageRow | undefined) => row === undefined || row.cost_usd === null || row.unpriced_events === 0
 const agentOf = ({ agent }: UsageRow) => agent ?? ""
 
 export const OverviewPage = ({ query }: PageProps) => {
@@ -71,13 +69,7 @@ export const OverviewPage = ({ query }: PageProps) => {
               valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
               show={Format.short}
             />
-            <Chart
-              title="Cost"
-              {...ofAll}
-              valueOf={costOf}
-              show={showCost}
-              total={`${Format.dollars(whole?.cost_usd ?? null)}${isPriced(whole) ? "" : "+"}`}
-            />
+            <CostChart title="Cost" {...ofAll} />
             <Chart
               title="Duration, p50"
               {...ofAll}
@@ -95,7 +87,7 @@ export const OverviewPage = ({ query }: PageProps) => {
             {hasAgents && (
               <>
                 <Chart title="Calls by agent" {...ofAgents} valueOf={({ events }) => events} show={Format.count} />
-                <Chart title="Cost by agent" {...ofAgents} valueOf={costOf} show={showCost} />
+                <CostChart title="Cost by agent" {...ofAgents} />
               </>
             )}
           </div>

@@ -26,7 +26,7 @@ const source = { read, idOf: ({ person_id }: Person) => person_id }
 export const PeoplePage = () => {
   const pages = usePages("people", source, "")
   const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(pages.rows.length, list, (index) =>
+  const selection = useSelection(pages.rows.map(source.idOf), list, (index) =>
     Route.go(Route.to(["people", pages.rows[index]!.person_id]))
   )
   useEffect(() => void (document.title = "People · Tachograph"), [])

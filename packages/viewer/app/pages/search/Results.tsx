@@ -32,7 +32,7 @@ export const Results = ({ query }: { readonly query: Client.Query }) => {
   const { cursor, damaged, error, isSearching, more, results, stop } = useSearch(query)
   const rows = useMemo(() => Array.from(new Map(results.map((result) => [idOf(result), result])).values()), [results])
   const list = useRef<HTMLOListElement>(null)
-  const selection = useSelection(rows.length, list, (index) => Route.go(placeOf(rows[index]!)))
+  const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(rows[index]!)))
   useKeys([{ keys: "Escape", does: "Stop the search", run: () => isSearching && stop() }])
   if (error !== undefined && rows.length === 0) return <Failed error={error} again={more} />
   const isDone = !isSearching && cursor === null

@@ -1,4 +1,5 @@
 /** What the session is, and how its stream is shown. */
+import { Fragment } from "preact"
 import { Bytes, Cost, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
@@ -14,6 +15,8 @@ interface Props {
   readonly thread: number | undefined
   readonly isTable: boolean
   readonly isFollowing: boolean
+  readonly isSideOpen: boolean
+  readonly openSide: () => void
   readonly follow: () => void
   readonly find: () => void
   readonly nextError: () => void
@@ -32,7 +35,31 @@ const Toggle = ({ isOn, keys, name, toggle }: ToggleProps) => (
   </button>
 )
 
-export const Head = ({ find, follow, nextError, isFollowing, isTable, session, thread, threads }: Props) => {
+const Links = ({ names, page }: { readonly page: string; readonly names: ReadonlyArray<string> }) => (
+  <>
+    {names.map((name, index) => (
+      <Fragment key={name}>
+        {index > 0 && ", "}
+        <a href={Route.to([page, name])}>
+          <Plain text={name} />
+        </a>
+      </Fragment>
+    ))}
+  </>
+)
+
+export const Head = ({
+  find,
+  follow,
+  isFollowing,
+  isSideOpen,
+  isTable,
+  nextError,
+  openSide,
+  session,
+  thread,
+  threads
+}: Props) => {
   const text = Reading.text.use()
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
@@ -55,11 +82,17 @@ export const Head = ({ find, follow, nextError, isFollowing, isTable, session, t
             </button>
           )}
           <span>
-            <Plain text={[...session.agents, ...session.agent_versions].join(" ")} />
+            <Links page="agents" names={session.agents} />
+            {session.agent_versions.length > 0 && (
+              <>
+                {" "}
+                <Plain text={session.agent_versions.join(", ")} />
+              </>
+            )}
           </span>
           {session.people.length > 0 && (
             <span>
-              <Plain text={session.people.join(", ")} />
+              <Links page="people" names={session.people} />
             </span>
           )}
           <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
@@ -112,6 +145,9 @@ export const Head = ({ find, follow, nextError, isFollowing, isTable, session, t
         <Toggle name="Follow" keys="l" isOn={isFollowing} toggle={follow} />
         <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
           Find
+        </button>
+        <button type="button" class="quiet about-it" aria-pressed={isSideOpen} onClick={openSide}>
+          About
         </button>
       </div>
     </header>

@@ -39,14 +39,17 @@ interface Props {
 }
 
 export const Misses = ({ calls, rates, shown }: Props) => {
-  const misses = useMemo(() => missesOf(calls, rates), [calls, rates])
+  const misses = useMemo(
+    () => missesOf(calls, rates).filter(({ call }) => shown === undefined || shown.has(call.event_id)),
+    [calls, rates, shown]
+  )
   if (misses.length === 0) return null
   const lost = misses.reduce((sum, { lost = 0 }) => sum + lost, 0)
   return (
     <section>
       <h2>Cache misses</h2>
       <p class="hint">
-        {Format.count(misses.length)} of {Format.count(calls.length)} calls
+        {Format.count(misses.length)} of {Format.count(shown?.size ?? calls.length)} calls
         {lost > 0 && (
           <>
             , which cost <b>{Format.dollars(String(lost))}</b> more than from the cache

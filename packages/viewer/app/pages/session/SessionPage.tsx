@@ -52,6 +52,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const state = useSession(id)
   const { calls, messages, session } = state
   const [isFollowing, setFollowing] = useState(false)
+  const [isSideOpen, setSideOpen] = useState(false)
   const scroller = useRef<HTMLDivElement>(null)
   const list = useRef<ListHandle>(null)
   const isTable = query.get("view") === "table"
@@ -147,7 +148,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
 
-  /** Whether there is one. */
+  /** Selects the next item that matches. Returns whether there is one. */
   const step = (from: number, by: 1 | -1, matches: (item: Item) => boolean): boolean => {
     for (let index = from + by; index >= 0 && index < items.length; index += by) {
       if (!matches(items[index]!)) continue
@@ -187,7 +188,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     {
       keys: "Escape",
       does: "Back to the sessions",
-      run: () => (find.isOpen ? find.close() : Route.go(LastList.get()))
+      run: () => (find.isOpen ? find.close() : Route.back(LastList.get(), isAbove))
     },
     { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
     { keys: "/", does: "Find", run: openFind },
@@ -257,6 +258,8 @@ export const SessionPage = ({ query, rest }: PageProps) => {
         thread={thread}
         isTable={isTable}
         isFollowing={isFollowing}
+        isSideOpen={isSideOpen}
+        openSide={() => setSideOpen((isOpen) => !isOpen)}
         follow={() => setFollowing((following) => !following)}
         find={openFind}
         nextError={nextError}
@@ -315,6 +318,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
           </div>
         )}
         <Side
+          isOpen={isSideOpen}
           calls={calls}
           carried={carried}
           messages={messages}
@@ -326,6 +330,10 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     </div>
   )
 }
+
+/** Whether a place is neither a session nor a call. */
+const isAbove = ([page, ...rest]: ReadonlyArray<string>): boolean =>
+  page !== "events" && (page !== "sessions" || rest.length === 0)
 
 /** A click that selects text, or on something that does its own, selects no row. */
 const isOwnClick = (event: MouseEvent): boolean =>

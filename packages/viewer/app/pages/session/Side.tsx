@@ -17,6 +17,8 @@ import { ratesOf } from "./Rates.ts"
 const listed = 8
 
 interface Props {
+  /** Where the page is too narrow for it, it lies over the conversation. */
+  readonly isOpen: boolean
   readonly calls: ReadonlyArray<Call>
   readonly messages: ReadonlyArray<Message>
   readonly carried: ReadonlyMap<number, Carried>
@@ -25,23 +27,24 @@ interface Props {
   readonly shown: Links.Shown
 }
 
-export const Side = ({ calls, carried, messages, number, selected, shown }: Props) => {
+export const Side = ({ calls, carried, isOpen, messages, number, selected, shown }: Props) => {
   const rates = useMemo(() => ratesOf(calls), [calls])
   const costly = useMemo(() => {
-    const rows = messages.map((message) => {
+    const rows = messages.flatMap((message) => {
       const bytes = Words.bytesOf(message)
       const times = carried.get(message.number)?.times ?? 0
-      return { message, bytes, times, carriedBytes: bytes * times }
+      const isShown = shown === undefined || shown.has(message.event_id)
+      return times < 2 || !isShown ? [] : [{ message, bytes, times, carriedBytes: bytes * times }]
     })
     const all = calls.reduce((sum, { inputs_bytes }) => sum + inputs_bytes, 0)
     return {
       all,
       rows: rows.toSorted((one, other) => other.carriedBytes - one.carriedBytes).slice(0, listed)
     }
-  }, [carried, messages])
+  }, [carried, messages, shown])
   const parent = selected && calls.find(({ event_id }) => event_id === selected.parent_event_id)
   return (
-    <aside class="side" aria-label="About this session">
+    <aside class={isOpen ? "side open" : "side"} aria-label="About this session">
       {selected !== undefined && (
         <section>
           <h2>
@@ -75,7 +78,13 @@ export const Side = ({ calls, carried, messages, number, selected, shown }: Prop
             <div>
               <dt>Stopped</dt>
               <dd>
-                <Plain text={selected.stop_reason ?? selected.provider_stop_reason ?? "not said"} />
+                {selected.error_type === null ? (
+                  <Plain text={selected.stop_reason ?? selected.provider_stop_reason ?? "not said"} />
+                ) : (
+                  <span class="bad">
+                    <Plain text={selected.error_type} />
+                  </span>
+                )}
               </dd>
             </div>
           </dl>
@@ -84,24 +93,26 @@ export const Side = ({ calls, carried, messages, number, selected, shown }: Prop
         </section>
       )}
       <Misses calls={calls} rates={rates} shown={shown} />
-      <section>
-        <h2>Sent again most</h2>
-        <p class="hint">Size of a message × calls that sent it, of {Format.bytes(costly.all)} in all.</p>
-        <ol class="costly">
-          {costly.rows.map(({ bytes, carriedBytes, message, times }) => (
-            <li key={message.number}>
-              <a href={Links.toMessage(message, shown)}>#{message.number}</a>{" "}
-              <span title={`${Format.count(bytes)} bytes, sent ${Format.count(times)} times`}>
-                {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
-                {Format.percent(carriedBytes, costly.all)}
-              </span>
-              <small>
-                <Plain text={Words.line(Words.ofMessage(message), 70)} />
-              </small>
-            </li>
-          ))}
-        </ol>
-      </section>
+      {costly.rows.length > 0 && (
+        <section>
+          <h2>Sent again most</h2>
+          <p class="hint">Size of a message × calls that sent it, of {Format.bytes(costly.all)} in all.</p>
+          <ol class="costly">
+            {costly.rows.map(({ bytes, carriedBytes, message, times }) => (
+              <li key={message.number}>
+                <a href={Links.toMessage(message, shown)}>#{message.number}</a>{" "}
+                <span title={`${Format.count(bytes)} bytes, sent ${Format.count(times)} times`}>
+                  {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
+                  {Format.percent(carriedBytes, costly.all)}
+                </span>
+                <small>
+                  <Plain text={Words.line(Words.ofMessage(message), 70)} />
+                </small>
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
     </aside>
   )
 }

@@ -67,6 +67,7 @@ export const Strip = ({ calls, select, selected, shown }: Props) => {
               <rect class="hit" x={x} y={0} width={step} height={height + 8} />
               <rect class="repeated" x={x} y={height - scale(bar.sent)} width={thickness} height={scale(bar.sent)} />
               <rect class="fresh" x={x} y={height - scale(bar.fresh)} width={thickness} height={scale(bar.fresh)} />
+              <rect class="outline" x={x + 0.5} y={0.5} width={Math.max(1, step - 1)} height={height + 7} />
               {bar.hasGap && <rect class="gap" x={x - 1} y={0} width={1} height={height} />}
               {bar.hasError && <rect class="failed" x={x} y={height + 3} width={Math.max(thickness, 3)} height={4} />}
               {bar.hasRewrite && !bar.hasError && (

@@ -1,3 +1,4 @@
+import { Name } from "../../parts/CallCells.tsx"
 import { Cost, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
@@ -34,9 +35,9 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
         </button>
       </td>
       <td class="agent">
-        <Plain text={session.agents.join(", ")} />
+        <Name text={session.agents.join(", ")} />
         <small>
-          <Plain text={[...session.agent_versions, ...session.people].join(" · ")} />
+          <Name text={[...session.agent_versions, ...session.people].join(" · ")} />
         </small>
       </td>
       <td class="number">
@@ -54,7 +55,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
       </td>
       <td
         class="number"
-        title={`${Format.bytes(session.sent_bytes)} sent, ${Format.bytes(session.new_bytes)} of them new`}
+        title={`${Format.bytes(session.sent_bytes)} recorded, ${Format.bytes(session.new_bytes)} of them for the first time`}
       >
         {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)}
       </td>

@@ -45,7 +45,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
   )
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(
-    pages.rows.length,
+    pages.rows.map(({ session }) => session),
     list,
     (index) => Route.go(Route.to(["sessions", pages.rows[index]!.session])),
     (index) => peek(pages.rows[index]!.session)
@@ -65,7 +65,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     }
   ])
   useEffect(() => void (document.title = "Sessions · Tachograph"), [])
-  useEffect(() => LastList.remember(query), [query])
+  useEffect(() => LastList.set(query), [query])
   const isFiltered = Object.values(filters).some(Boolean)
   return (
     <section class="sessions" aria-labelledby="sessions-title">
@@ -97,7 +97,11 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
                 <th scope="col" class="number">
                   Cost
                 </th>
-                <th scope="col" class="number" title="The part of all bytes sent that had been sent before">
+                <th
+                  scope="col"
+                  class="number"
+                  title="The part of all bytes of requests and answers that had been recorded before"
+                >
                   Repeated
                 </th>
                 <th scope="col" class="number">

@@ -65,6 +65,7 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
           <span class="arguments">
             <Plain text={Words.argumentsLine(call["arguments"])} />
           </span>
+          {result?.["is_error"] === true && <b class="bad">failed</b>}
           <span class="answer">
             {answer === undefined ? <i>no answer here</i> : <Plain text={Words.line(answer, 90)} />}
           </span>
@@ -88,17 +89,14 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
   )
 }
 
-const isPart = (value: unknown): value is Part =>
-  typeof value === "object" && value !== null && typeof (value as Part).type === "string"
-
 /** An answer may hold parts, such as images. */
 const Answer = ({ part, text }: { readonly part: Part; readonly text: string }) => {
   const response = part["response"]
-  if (Array.isArray(response) && response.some((each) => isPart(each) && each.type !== "text")) {
+  if (Array.isArray(response) && response.some((each) => Words.isPart(each) && each.type !== "text")) {
     return (
       <>
         {response.map((each) =>
-          isPart(each) ? <Single part={each} isMarkdown={false} isThinkingOpen /> : <Value value={each} />
+          Words.isPart(each) ? <Single part={each} isMarkdown={false} isThinkingOpen /> : <Value value={each} />
         )}
       </>
     )
