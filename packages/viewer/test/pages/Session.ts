@@ -126,7 +126,7 @@ export const define = (world: World) => {
       await page.keyboard.press("n")
       await page.keyboard.press("Enter")
       await page.waitForURL((url) => url.hash === `#/events/${world.ids[3]}`)
-      // Escape goes back to each place as it was.
+      await page.locator(".event-head").waitFor()
       await page.keyboard.press("Escape")
       await page.waitForURL((url) => url.hash === `${world.sessionPlace}?call=${world.ids[3]}`)
     })

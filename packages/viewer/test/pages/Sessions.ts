@@ -57,6 +57,9 @@ export const define = (world: World) => {
       await page.locator(".session-head").waitFor()
       await page.keyboard.press("Escape")
       await page.waitForURL(/#\/sessions\?agent=keeper$/)
+      // Back, and not on to another entry of the history.
+      await page.goForward()
+      await page.waitForURL((url) => url.hash.startsWith(world.sessionPlace))
     })
 
     it("filters by what the place says", async () => {
