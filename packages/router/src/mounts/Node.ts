@@ -83,6 +83,11 @@ const isHeld = ({ end, write }: ServerResponse): boolean =>
 const writePieces = (response: ServerResponse, pieces: Pieces): void =>
   guarded(response, () => {
     if (response.destroyed) return
+    // The host has ended it, for example because of a timeout of its own. What it lacks never comes, so that its client must not wait.
+    if (response.writableEnded) {
+      pieces.close()
+      return void response.destroy()
+    }
     if (response.socket === null) return void response.once("socket", () => writePieces(response, pieces))
     const piece = pieces.next()
     const bytes = piece && isHeld(response) ? Uint8Array.from(piece) : piece
@@ -96,6 +101,8 @@ const writePieces = (response: ServerResponse, pieces: Pieces): void =>
 const writeLive = async (response: ServerResponse, live: TimedStream): Promise<void> => {
   try {
     for (let piece = await live.next(); piece !== undefined; piece = await live.next()) {
+      // By the host. Behind another response, nothing has said so.
+      if (response.writableEnded) return live.cancel()
       if (!response.write(piece)) await drained(response)
     }
     response.end()
