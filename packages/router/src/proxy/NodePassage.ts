@@ -192,6 +192,8 @@ const receive = (
     return fail(error as Error)
   }
   copies?.head(statusCode!, rawHeaders)
+  // The host may end it while it waits behind another one, of which nothing but an error tells: then what comes is written nowhere.
+  response.on("error", () => void answer.unpipe(response).resume())
   let hasBegun = false
   answer.on("data", (chunk: Buffer) => {
     hasBegun = true
@@ -206,6 +208,6 @@ const receive = (
   // Headers go with the first bytes of the body where these have come as well, and otherwise without them. `flushHeaders` would
   // write them as UTF-8, and change those that hold other bytes than ASCII.
   setImmediate(() => {
-    if (!hasBegun && !response.destroyed) response.write(noBytes)
+    if (!hasBegun && !response.destroyed && !response.writableEnded) response.write(noBytes)
   })
 }

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { ProxyOptions } from "../../src/proxy/ProxyOptions.ts"
-import { apiKey } from "../Samples.ts"
+import { apiKey, opened } from "../Samples.ts"
 import { exchange } from "../Served.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
 import { listen, upstream } from "./Upstream.ts"
@@ -99,6 +99,37 @@ describe("an upstream that fails", () => {
     const { port } = await proxyTo(url)
     const { answer } = await send(port, "/proxy/local/x", { headers: withKey })
     expect([answer.statusCode, answer.headers.location]).toEqual([307, "http://evil.example/"])
+  })
+})
+
+describe("a host that ends a response", () => {
+  it("while it waits behind another one, gets no error, and the connection is usable", async () => {
+    let answering: ServerResponse | undefined
+    const upstreamPort = await listen((_message, response) => void (answering = response).write("some"))
+    const tachograph = await opened({ proxy: { upstreams: { local: `http://127.0.0.1:${upstreamPort}` } } })
+    let own: ServerResponse | undefined
+    let waiting: ServerResponse | undefined
+    const port = await listen((message, response) => {
+      if (message.url === "/own") return void (own = response).write("the host's own")
+      waiting = response
+      tachograph.node(message, response)
+    })
+    const socket = connect(port, "127.0.0.1")
+    onTestFinished(() => void socket.destroy())
+    let read = ""
+    socket.on("data", (chunk) => void (read += chunk))
+    const ask = (method: string, path: string) =>
+      socket.write(`${method} ${path} HTTP/1.1\r\nhost: x\r\nx-tachograph-key: ${apiKey}\r\n\r\n`)
+    ask("GET", "/own")
+    ask("GET", "/proxy/local/x")
+    await expect.poll(() => waiting?.headersSent).toBe(true)
+    waiting!.end()
+    // Node reports what is written after the end when the event loop turns.
+    answering!.write("and more")
+    await expect.poll(() => waiting!.listenerCount("unpipe")).toBe(0)
+    own!.end()
+    ask("GET", "/health")
+    await expect.poll(() => read).toMatch(/the host's own[^]*some[^]*"status":"ok"/)
   })
 })
 

@@ -32,6 +32,10 @@ export const Empty = ({
 
 const texts: Readonly<Record<string, readonly [title: string, text: string]>> = {
   offline: ["The server does not answer", "It may have been stopped, or the network is gone."],
+  unreadable: [
+    "The answer cannot be read",
+    "It is no JSON: something between the server and this page may have changed it."
+  ],
   unauthorized: ["The key opens nothing", "It may have expired, or have been revoked."],
   forbidden: ["This key may not read", "Ask for a key with the scope read."],
   overloaded: ["The server is busy", "It refuses what it cannot answer soon."],

@@ -2,7 +2,7 @@
 import * as ExactJson from "./ExactJson.ts"
 import * as Key from "./Key.ts"
 
-/** An answer that is an error, or no answer at all (`offline`). */
+/** An answer that is an error or no JSON (`unreadable`), or no answer at all (`offline`). */
 export class ServerError extends Error {
   readonly status: number
   /** The error's `type` on the wire: `docs/errors.md` of the server lists them. */
@@ -84,5 +84,10 @@ export const get = async <A>(
   signal: AbortSignal | undefined = undefined
 ): Promise<A> => {
   const response = await send(urlOf(parts, query), signal === undefined ? {} : { signal })
-  return ExactJson.parse(await response.text()) as A
+  const text = await response.text()
+  try {
+    return ExactJson.parse(text) as A
+  } catch {
+    throw new ServerError(response.status, "unreadable")
+  }
 }

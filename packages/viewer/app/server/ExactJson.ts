@@ -1,4 +1,7 @@
-/** Parses JSON without losing numbers that JavaScript cannot hold: 9007199254740993 and 1.0 stay what was sent. */
+/**
+ * Parses JSON without losing numbers that JavaScript cannot hold: 9007199254740993 and 1.0 stay what was sent. What is nested very deep
+ * stays the text that it is: everything that walks a value takes a stack as deep as the value.
+ */
 
 /** A number as it is written, where its value as a JavaScript number would be written otherwise. */
 export class ExactNumber {
@@ -26,8 +29,45 @@ const exact: Reviver = (_key, value, context) =>
     ? new ExactNumber(context.source)
     : value
 
+/** Levels of arrays and objects that are values. */
+export const maxLevels = 200
+
+/** The index after a text that begins at `from`, where its quotation mark is. */
+const afterText = (json: string, from: number): number => {
+  for (let end = json.indexOf('"', from + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (json[end - 1 - backslashes] === "\\") backslashes++
+    if (backslashes % 2 === 0) return end + 1
+  }
+  return json.length
+}
+
+const structure = /["[\]{}]/g
+
+/** The same JSON, in which each array and object below the levels is a text. */
+const shallow = (json: string): string => {
+  const pieces: Array<string> = []
+  let copied = 0
+  let begin = 0
+  let level = 0
+  structure.lastIndex = 0
+  for (let found = structure.exec(json); found !== null; found = structure.exec(json)) {
+    const [mark] = found
+    if (mark === '"') structure.lastIndex = afterText(json, found.index)
+    else if (mark === "[" || mark === "{") {
+      if (level++ === maxLevels) begin = found.index
+    } else if (--level === maxLevels) {
+      pieces.push(json.slice(copied, begin), JSON.stringify(json.slice(begin, found.index + 1)))
+      copied = found.index + 1
+    }
+  }
+  return copied === 0 ? json : pieces.join("") + json.slice(copied)
+}
+
 /** Throws a `SyntaxError` if it is not JSON. */
-export const parse = (text: string): unknown =>
-  unusual.test(text)
-    ? (JSON.parse(text, exact as Parameters<typeof JSON.parse>[1]) as unknown)
-    : (JSON.parse(text) as unknown)
+export const parse = (text: string): unknown => {
+  const json = shallow(text)
+  return unusual.test(json)
+    ? (JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) as unknown)
+    : (JSON.parse(json) as unknown)
+}

@@ -1,5 +1,5 @@
 /** The calls of a session as a table. */
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
 import { Bytes, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
@@ -22,9 +22,40 @@ const Changes = ({ call }: { readonly call: Call }) =>
 
 export const CallsTable = ({ calls, selected, shown }: Props) => {
   const body = useRef<HTMLTableSectionElement>(null)
+  // Thousands of rows are not drawn again for another selection.
+  const rows = useMemo(
+    () =>
+      calls.map((call, index) =>
+        shown !== undefined && !shown.has(call.event_id) ? null : (
+          <tr key={call.event_id} data-call={call.event_id}>
+            <td>
+              <a href={Route.to(["events", call.event_id])}>{index + 1}</a>
+            </td>
+            <td>
+              <Time at={timeOf(call)} />
+            </td>
+            <td>
+              <Model call={call} />
+            </td>
+            <td class="number">{Format.count(call.new_messages.length)}</td>
+            <td class="number">
+              <Bytes value={call.inputs_bytes} />
+            </td>
+            <Numbers call={call} />
+            <td>
+              <Changes call={call} />
+            </td>
+          </tr>
+        )
+      ),
+    [calls, shown]
+  )
   useEffect(() => {
-    body.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" })
-  }, [selected])
+    const row = selected === undefined ? null : (body.current?.querySelector(`[data-call="${selected}"]`) ?? null)
+    row?.setAttribute("aria-current", "true")
+    row?.scrollIntoView({ block: "nearest" })
+    return () => row?.removeAttribute("aria-current")
+  }, [selected, rows])
   return (
     <div class="calls-table">
       <table class="rows">
@@ -43,31 +74,7 @@ export const CallsTable = ({ calls, selected, shown }: Props) => {
             <th scope="col">Ended</th>
           </tr>
         </thead>
-        <tbody ref={body}>
-          {calls.map((call, index) =>
-            shown !== undefined && !shown.has(call.event_id) ? null : (
-              <tr key={call.event_id} aria-current={call.event_id === selected ? "true" : undefined}>
-                <td>
-                  <a href={Route.to(["events", call.event_id])}>{index + 1}</a>
-                </td>
-                <td>
-                  <Time at={timeOf(call)} />
-                </td>
-                <td>
-                  <Model call={call} />
-                </td>
-                <td class="number">{Format.count(call.new_messages.length)}</td>
-                <td class="number">
-                  <Bytes value={call.inputs_bytes} />
-                </td>
-                <Numbers call={call} />
-                <td>
-                  <Changes call={call} />
-                </td>
-              </tr>
-            )
-          )}
-        </tbody>
+        <tbody ref={body}>{rows}</tbody>
       </table>
     </div>
   )

@@ -8,6 +8,7 @@ import { safeHref, safeImage } from "../../text/Links.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { Text } from "../Text.tsx"
+import { useSome } from "../useSome.tsx"
 import { Value } from "./Value.tsx"
 
 export interface Shown {
@@ -89,17 +90,25 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
   )
 }
 
+const Answers = ({ answers }: { readonly answers: ReadonlyArray<unknown> }) => {
+  const [count, more] = useSome(answers.length)
+  return (
+    <>
+      {answers
+        .slice(0, count)
+        .map((each) =>
+          Words.isPart(each) ? <Single part={each} isMarkdown={false} isThinkingOpen /> : <Value value={each} />
+        )}
+      {more}
+    </>
+  )
+}
+
 /** An answer may hold parts, such as images. */
 const Answer = ({ part, text }: { readonly part: Part; readonly text: string }) => {
   const response = part["response"]
   if (Array.isArray(response) && response.some((each) => Words.isPart(each) && each.type !== "text")) {
-    return (
-      <>
-        {response.map((each) =>
-          Words.isPart(each) ? <Single part={each} isMarkdown={false} isThinkingOpen /> : <Value value={each} />
-        )}
-      </>
-    )
+    return <Answers answers={response} />
   }
   return typeof response === "object" && response !== null && !Array.isArray(response) ? (
     <Value value={response} />
@@ -226,13 +235,17 @@ interface Props extends Shown {
   readonly isElsewhere?: (part: Part) => boolean
 }
 
-export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf }: Props) => (
-  <>
-    {parts.map((part, index) => {
-      if (isElsewhere?.(part) === true) return null
-      if (part.type === "tool_call")
-        return <Tool key={index} call={part} result={resultOf(part)} isOpen={areToolsOpen} />
-      return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
-    })}
-  </>
-)
+export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf }: Props) => {
+  const [count, more] = useSome(parts.length)
+  return (
+    <>
+      {parts.slice(0, count).map((part, index) => {
+        if (isElsewhere?.(part) === true) return null
+        if (part.type === "tool_call")
+          return <Tool key={index} call={part} result={resultOf(part)} isOpen={areToolsOpen} />
+        return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
+      })}
+      {more}
+    </>
+  )
+}

@@ -6,13 +6,31 @@ import { Text } from "../Text.tsx"
 /** Deeper values are shown as JSON. */
 const maxDepth = 3
 
+/** A value of more fields is shown as JSON. */
+export const maxFields = 1_000
+
 /** Characters of a value that are shown at first. */
 const firstCharacters = 4_000
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
 
-export const Value = ({ depth = 0, value }: { readonly value: unknown; readonly depth?: number }) => {
+/** The fields that would be shown by name, counted as far as `most`. */
+const countFields = (value: unknown, depth: number, most: number): number => {
+  if (!isFields(value) || depth === maxDepth) return 0
+  let count = 0
+  for (const name in value) {
+    count += 1 + countFields(value[name], depth + 1, most - count)
+    if (count > most) break
+  }
+  return count
+}
+
+export const Value = ({ value }: { readonly value: unknown }) => (
+  <Fields value={value} depth={countFields(value, 0, maxFields) > maxFields ? maxDepth : 0} />
+)
+
+const Fields = ({ depth, value }: { readonly value: unknown; readonly depth: number }) => {
   if (typeof value === "string") return <Text text={value} isMarkdown={false} first={firstCharacters} />
   if (isFields(value) && depth < maxDepth && Object.keys(value).length > 0) {
     return (
@@ -23,7 +41,7 @@ export const Value = ({ depth = 0, value }: { readonly value: unknown; readonly 
               <Plain text={name} />
             </dt>
             <dd>
-              <Value value={each} depth={depth + 1} />
+              <Fields value={each} depth={depth + 1} />
             </dd>
           </div>
         ))}
