@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest"
-import { Conversation, text, user } from "../Conversation.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { openWithKey } from "../Browser.ts"
+import { Conversation, registered, text, user } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -12,6 +14,47 @@ export const define = (world: World) => {
       await message.waitFor()
       return { page, message }
     }
+
+    it.each([
+      ["is nested 30,000 levels deep", `${"[".repeat(30_000)}${"]".repeat(30_000)}`],
+      ["has 100,000 fields", `{${Array.from({ length: 100_000 }, (_, n) => `"field ${n}":${n}`).join(",")}}`],
+      [
+        "has 20,000 parts",
+        `[${Array.from({ length: 20_000 }, () => '{"type":"image","source":{"type":"url","url":"https://a.example/"}}').join(",")}]`
+      ]
+    ])("of a tool that %s is shown without holding the page up", async (_what, json) => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const fingerprint_id = await registered(server.client)
+      const call = { type: "tool_use", id: "t1", name: "read", input: {} }
+      const messages = [
+        user("Read"),
+        { role: "assistant", content: [call] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "THE ANSWER" }] }
+      ]
+      const properties = {
+        api: "provider2-messages",
+        inputs: { model: "m", messages },
+        output: { role: "assistant", content: [text("Done")] }
+      }
+      const answer = await fetch(`${server.url}/api/v1/events`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ event_name: "llm", fingerprint_id, session: "many", properties }).replace(
+          '"THE ANSWER"',
+          json
+        )
+      })
+      expect(answer.status).toBe(200)
+      const { event_id } = (await answer.json()) as { readonly event_id: string }
+      for (const place of ["#/sessions/many", `#/events/${event_id}?tab=input`]) {
+        const { complaints, page } = await openWithKey(`${server.url}/viewer/${place}`, apiKey)
+        await page.locator("details.tool > summary").first().click()
+        await page.locator("details.tool .fold").first().waitFor()
+        expect(await page.locator("details.tool *").count()).toBeLessThan(3_000)
+        expect(complaints).toEqual([])
+      }
+    })
 
     it("has one box for each task of a list", async () => {
       const { message } = await visit("tasks", "- [x] paint\n- [ ] clean\n\nand:\n\n1. [x] one\n\n2. [ ] two")

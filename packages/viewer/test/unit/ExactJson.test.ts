@@ -20,3 +20,27 @@ describe("JSON with exact numbers", () => {
     }
   })
 })
+
+describe("JSON of many levels", () => {
+  const nested = (levels: number, inner = "1.0") => `${"[".repeat(levels)}${inner}${"]".repeat(levels)}`
+
+  it("is a value as far as the limit, and below it a text", () => {
+    const { maxLevels } = ExactJson
+    expect(JSON.stringify(ExactJson.parse(nested(maxLevels)))).toBe(nested(maxLevels))
+    expect(JSON.stringify(ExactJson.parse(nested(maxLevels + 1)))).toBe(nested(maxLevels, JSON.stringify("[1.0]")))
+  })
+
+  it.each([1_000, 30_000, 1_000_000])("is read with %i of them", (levels) => {
+    const inner = '{"a\\"[":[1,"]\\\\"],"b":{}}'
+    const text = `{"first":${nested(levels, inner)},"second":[${inner}]}`
+    const shown = JSON.stringify(ExactJson.parse(text))
+    expect(shown.endsWith(`,"second":[${inner}]}`)).toBe(true)
+    const depth = ExactJson.maxLevels - 1
+    const rest = JSON.stringify(nested(levels - depth, inner))
+    expect(shown === `{"first":${nested(depth, rest)},"second":[${inner}]}`).toBe(true)
+  })
+
+  it.each(["", "[", "]", '["', '{"a":}', "[[]", '["\\"]'])("throws for %j, which is none", (text) => {
+    expect(() => ExactJson.parse(text)).toThrow(SyntaxError)
+  })
+})
