@@ -5,7 +5,7 @@ import { Sought } from "../find/Sought.ts"
 import * as Format from "../text/Format.ts"
 
 /** How many are shown at first, where words are found in them, and with each step. */
-export const firstShown = 200
+const firstShown = 200
 const shownSought = 1_000
 const step = 1_000
 

@@ -58,6 +58,8 @@ export const define = (world: World) => {
       await page.getByText("Which came first?").waitFor()
       await page.keyboard.press("p")
       await page.waitForURL((url) => url.hash.includes(first))
+      // Which stands before the call that its id follows.
+      await page.getByText("What came next?").waitFor()
     })
 
     it("lists all keys that do something, and switches them off", async () => {

@@ -7,7 +7,7 @@ import { Text } from "../Text.tsx"
 const maxDepth = 3
 
 /** A value of more fields is shown as JSON. */
-export const maxFields = 1_000
+const maxFields = 1_000
 
 /** Characters of a value that are shown at first. */
 const firstCharacters = 4_000
