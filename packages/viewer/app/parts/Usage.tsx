@@ -33,7 +33,7 @@ export const UsageTable = ({ keyOf, list, nameOf, rows, selection, title }: Prop
             Cost
           </th>
           <th scope="col" class="number" title="Half of the calls took no longer">
-            p50
+            Duration, p50
           </th>
           <th scope="col" class="number" title="95 % of the calls took no longer">
             p95

@@ -1,5 +1,6 @@
 /** `#/fingerprints/{id}`: the fingerprint of a client. */
 import { useEffect } from "preact/hooks"
+import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -54,9 +55,7 @@ export const FingerprintPage = ({ query, rest }: PageProps) => {
           fact === null ? null : (
             <div key={name}>
               <dt>{nameOf(name)}</dt>
-              <dd>
-                <Fact value={String(fact)} />
-              </dd>
+              <dd>{name === "created_at" ? <Time at={String(fact)} /> : <Fact value={String(fact)} />}</dd>
             </div>
           )
         )}

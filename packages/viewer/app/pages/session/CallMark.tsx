@@ -45,6 +45,9 @@ export const CallMark = ({ call, number, thread }: Props) => {
           History rewritten: {plural(call.gone_messages.length, "message")} gone, {call.kept_messages} kept
         </p>
       )}
+      {call.new_messages.length === 0 && call.kept_messages > 0 && !isRewrite(call) && (
+        <p class="hint">It sent nothing new</p>
+      )}
       {changes.length > 0 && <p class="rewrite">{changes.join(", ")}</p>}
       {call.error_type !== null && (
         <p class="error">

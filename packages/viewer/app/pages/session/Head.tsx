@@ -104,7 +104,7 @@ export const Head = ({
             {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} repeated
           </span>
           <span>
-            <Time at={session.first_event_at} /> to <Time at={session.last_event_at} />
+            recorded <Time at={session.first_event_at} /> to <Time at={session.last_event_at} />
           </span>
         </p>
       </div>

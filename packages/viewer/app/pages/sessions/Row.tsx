@@ -61,7 +61,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
       </td>
       <td class="number">
         <Time at={session.last_event_at} />
-        <small title="From the first call to the last">{Format.duration(lasted)}</small>
+        <small title="From the first call to the last, as they were recorded">{Format.duration(lasted)}</small>
       </td>
     </tr>
   )

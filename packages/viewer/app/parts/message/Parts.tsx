@@ -236,11 +236,11 @@ interface Props extends Shown {
 }
 
 export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf }: Props) => {
-  const [count, more] = useSome(parts.length)
+  const own = isElsewhere === undefined ? parts : parts.filter((part) => !isElsewhere(part))
+  const [count, more] = useSome(own.length)
   return (
     <>
-      {parts.slice(0, count).map((part, index) => {
-        if (isElsewhere?.(part) === true) return null
+      {own.slice(0, count).map((part, index) => {
         if (part.type === "tool_call")
           return <Tool key={index} call={part} result={resultOf(part)} isOpen={areToolsOpen} />
         return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
