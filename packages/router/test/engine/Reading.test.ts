@@ -121,12 +121,30 @@ it("reads on the thread that records where there cannot be another", async () =>
   expect((await read(id)).body.properties.inputs).toEqual({ large })
 })
 
-it("records what was damaged again when the reading thread has found the damage", async () => {
-  const { file, read, record } = await open("openReading")
-  const first = await record({ large })
+const damagePack = (file: string) => {
   const database = new DatabaseSync(file, { timeout: 30_000 })
   expect(database.prepare("UPDATE packs SET pack = zeroblob(length(pack))").run().changes).toBe(1)
   database.close()
+}
+
+it("reads a small event on the thread that records after a large one was refused", async () => {
+  const { file, list, read, record } = await open("openReading")
+  const damaged = await record({ large })
+  damagePack(file)
+  expect((await read(damaged)).status).toBe(500)
+  const id = await record({ n: 1 })
+  let isHeld = true
+  const held = list("hold").finally(() => (isHeld = false))
+  expect((await read(id)).body.properties.inputs).toEqual({ n: 1 })
+  expect(isHeld).toBe(true)
+  writeFileSync(FragileStorage.releaseOf(file), "")
+  expect((await held).status).toBe(200)
+})
+
+it("records what was damaged again when the reading thread has found the damage", async () => {
+  const { file, read, record } = await open("openReading")
+  const first = await record({ large })
+  damagePack(file)
   expect((await read(first)).body).toEqual({ type: "event-damaged", event_id: first })
   const second = await record({ large })
   expect((await read(second)).body.properties.inputs).toEqual({ large })
