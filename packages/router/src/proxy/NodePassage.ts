@@ -193,7 +193,12 @@ const receive = (
   }
   copies?.head(statusCode!, rawHeaders)
   // The host may end it while it waits behind another one, of which nothing but an error tells: then what comes is written nowhere.
-  response.on("error", () => void answer.unpipe(response).resume())
+  const isEndedByHost = () => {
+    // The client would take the next response for what this one lacks.
+    if (answer.headers["content-length"] !== undefined) response.destroy()
+    answer.unpipe(response).resume()
+  }
+  response.on("error", isEndedByHost)
   let hasBegun = false
   answer.on("data", (chunk: Buffer) => {
     hasBegun = true
@@ -201,7 +206,8 @@ const receive = (
   })
   answer.once("end", () => {
     hasBegun = true
-    passTrailers(answer, response)
+    if (response.writableEnded) isEndedByHost()
+    else passTrailers(answer, response)
   })
   Bursts.gather(answer)
   answer.pipe(response)

@@ -34,7 +34,8 @@ const isOfControl = (event: KeyboardEvent): boolean =>
   event.target instanceof HTMLElement &&
   event.target.closest("button, a, summary, [role=button]") !== null
 
-const blurControl = (): void => {
+/** To be called when keys select a row: what was clicked before would take the `Enter` that is meant for the row. */
+export const blurControl = (): void => {
   const { activeElement } = document
   if (activeElement instanceof HTMLElement && activeElement.matches("button, a, summary")) activeElement.blur()
 }
@@ -61,8 +62,6 @@ addEventListener("keydown", (event) => {
   pending = undefined
   const binding = (first === undefined ? undefined : find(`${first} ${name}`)) ?? find(name)
   if (binding !== undefined) {
-    // What was clicked before would take the next Enter, which is meant for what the keys select.
-    if (isPlain && name !== "Enter" && name !== " ") blurControl()
     if (binding.run() !== false) event.preventDefault()
     return
   }

@@ -1,10 +1,11 @@
 /**
  * `j` and `k` move along the rows of a list, `Enter` opens the row, and `o` shows it beside the list, where `peek` is given. Returns
- * the index of the row; -1 before the first key, and when the row is gone. The row stays selected where others come before it.
+ * the index of the row; -1 before the first key, and when the row is gone: then the keys go on from where it was. The row stays selected
+ * where others come before it.
  */
 import type { RefObject } from "preact"
-import { useEffect, useState } from "preact/hooks"
-import { useKeys } from "./Keys.ts"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { blurControl, useKeys } from "./Keys.ts"
 
 /** `ids` are those of the rows, in their order. */
 export const useSelection = (
@@ -19,7 +20,14 @@ export const useSelection = (
     const row = list.current?.children[index]
     row?.scrollIntoView({ block: "nearest" })
   }, [selected])
-  const move = (by: number) => select(ids[Math.max(0, Math.min(ids.length - 1, index + by))])
+  const last = useRef(-1)
+  if (index !== -1) last.current = index
+  const move = (by: 1 | -1) => {
+    blurControl()
+    // The row after one that is gone has its place.
+    const from = index === -1 && by === 1 && last.current !== -1 ? last.current - 1 : last.current
+    select(ids[Math.max(0, Math.min(ids.length - 1, from + by))])
+  }
   useKeys([
     { keys: "j", does: "Next", run: () => move(1) },
     { keys: "k", does: "Previous", run: () => move(-1) },

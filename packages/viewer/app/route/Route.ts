@@ -41,6 +41,14 @@ const changed = () => {
 }
 addEventListener("popstate", changed)
 
+// A link to where one is would replace the entry by one without its state.
+addEventListener("click", (event) => {
+  const { altKey, ctrlKey, defaultPrevented, metaKey, shiftKey, target } = event
+  if (defaultPrevented || altKey || ctrlKey || metaKey || shiftKey) return
+  const link = (target as Element).closest<HTMLAnchorElement>('a[href^="#"]')
+  if (link !== null && link.hash === location.hash) event.preventDefault()
+})
+
 /** Each entry of the history knows the place that it was gone to from. Only a new one has no state. */
 const fromKey = "from"
 const note = (from: string | undefined) => {
@@ -59,10 +67,16 @@ export const go = (hash: string): void => {
 
 /** Goes back, if the place before is one that `isAbove` this one, which finds it as it was left; otherwise on to `place`. */
 export const back = (place: string, isAbove: (path: Route["path"]) => boolean): void => {
+  // The browser goes back later: until then the place is that before.
+  if (isGoingBack) return
   const from: unknown = (history.state as Readonly<Record<string, unknown>> | null)?.[fromKey]
-  if (typeof from === "string" && isAbove(parse(from).path)) history.back()
-  else go(place)
+  if (typeof from !== "string" || !isAbove(parse(from).path)) return go(place)
+  isGoingBack = true
+  history.back()
 }
+
+let isGoingBack = false
+addEventListener("popstate", () => (isGoingBack = false))
 
 /** Changes what the current place says, without an entry of its own in the history. */
 const replace = (hash: string): void => {

@@ -44,7 +44,7 @@ const afterText = (json: string, from: number): number => {
 
 const structure = /["[\]{}]/g
 
-/** The same JSON, in which each array and object below the levels is a text. */
+/** The same JSON, in which each array and object below the levels is a text. Throws a `SyntaxError` if one of these is not JSON. */
 const shallow = (json: string): string => {
   const pieces: Array<string> = []
   let copied = 0
@@ -57,7 +57,9 @@ const shallow = (json: string): string => {
     else if (mark === "[" || mark === "{") {
       if (level++ === maxLevels) begin = found.index
     } else if (--level === maxLevels) {
-      pieces.push(json.slice(copied, begin), JSON.stringify(json.slice(begin, found.index + 1)))
+      const deep = json.slice(begin, found.index + 1)
+      JSON.parse(deep)
+      pieces.push(json.slice(copied, begin), JSON.stringify(deep))
       copied = found.index + 1
     }
   }

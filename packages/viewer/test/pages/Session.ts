@@ -136,8 +136,11 @@ export const define = (world: World) => {
       const side = page.getByRole("complementary", { name: "About this session" })
       await page.getByRole("button", { name: "About" }).click()
       await side.getByRole("heading", { name: "Sent again most" }).waitFor()
-      await page.getByRole("button", { name: "About" }).click()
+      await page.keyboard.press("Escape")
       await side.waitFor({ state: "hidden" })
+      expect(page.url()).toContain(world.sessionPlace)
+      await page.goto(page.url().replace(world.sessionPlace, `#/events/${world.ids[0]}`))
+      await page.getByRole("complementary", { name: "Facts of the call" }).waitFor()
     })
 
     it("marks the selected call in the table, which the keys of the stream move along", async () => {

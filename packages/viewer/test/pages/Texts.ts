@@ -22,7 +22,7 @@ export const define = (world: World) => {
         "has 20,000 parts",
         `[${Array.from({ length: 20_000 }, () => '{"type":"image","source":{"type":"url","url":"https://a.example/"}}').join(",")}]`
       ]
-    ])("of a tool that %s is shown without holding the page up", async (_what, json) => {
+    ])("of a tool that %s is shown in part", async (_what, json) => {
       const server = await start()
       onTestFinished(() => server.close())
       const fingerprint_id = await registered(server.client)

@@ -40,6 +40,13 @@ describe("JSON of many levels", () => {
     expect(shown === `{"first":${nested(depth, rest)},"second":[${inner}]}`).toBe(true)
   })
 
+  it("throws where what is below the limit is none", () => {
+    for (const inner of ["nul", "1,", "}"]) {
+      const text = nested(ExactJson.maxLevels + 5, inner)
+      expect(() => ExactJson.parse(text)).toThrow(SyntaxError)
+    }
+  })
+
   it.each(["", "[", "]", '["', '{"a":}', "[[]", '["\\"]'])("throws for %j, which is none", (text) => {
     expect(() => ExactJson.parse(text)).toThrow(SyntaxError)
   })

@@ -63,7 +63,7 @@ export const EventPage = ({ query, rest }: PageProps) => {
     { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
     { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
     { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
-    { keys: "Escape", does: "Back to the session", run: back },
+    { keys: "Escape", does: "Back", run: back },
     { keys: "c i", does: "Copy the id", run: () => Copy.text(id) },
     { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
     {

@@ -50,12 +50,14 @@ export const CallsTable = ({ calls, selected, shown }: Props) => {
       ),
     [calls, shown]
   )
+  const rowOf = () =>
+    selected === undefined ? null : (body.current?.querySelector(`[data-call="${selected}"]`) ?? null)
   useEffect(() => {
-    const row = selected === undefined ? null : (body.current?.querySelector(`[data-call="${selected}"]`) ?? null)
+    const row = rowOf()
     row?.setAttribute("aria-current", "true")
-    row?.scrollIntoView({ block: "nearest" })
     return () => row?.removeAttribute("aria-current")
   }, [selected, rows])
+  useEffect(() => rowOf()?.scrollIntoView({ block: "nearest" }), [selected])
   return (
     <div class="calls-table">
       <table class="rows">

@@ -146,7 +146,7 @@ export const Head = ({
         <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
           Find
         </button>
-        <button type="button" class="quiet about-it" aria-pressed={isSideOpen} onClick={openSide}>
+        <button type="button" class="quiet about-it" aria-expanded={isSideOpen} onClick={openSide}>
           About
         </button>
       </div>

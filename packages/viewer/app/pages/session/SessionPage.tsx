@@ -4,7 +4,7 @@ import { FindBar } from "../../find/FindBar.tsx"
 import * as Highlight from "../../find/Highlight.ts"
 import { Sought } from "../../find/Sought.ts"
 import { useFind } from "../../find/useFind.ts"
-import { useKeys } from "../../keyboard/Keys.ts"
+import { blurControl, useKeys } from "../../keyboard/Keys.ts"
 import { Reconnecting, RestMissing } from "../../parts/Banner.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -152,6 +152,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const step = (from: number, by: 1 | -1, matches: (item: Item) => boolean): boolean => {
     for (let index = from + by; index >= 0 && index < items.length; index += by) {
       if (!matches(items[index]!)) continue
+      blurControl()
       select(index)
       return true
     }
@@ -187,8 +188,11 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     { keys: "Enter", does: "Open the call", run: open },
     {
       keys: "Escape",
-      does: "Back to the sessions",
-      run: () => (find.isOpen ? find.close() : Route.back(LastList.get(), isAbove))
+      does: "Close what is open, or back",
+      run: () => {
+        if (find.isOpen) return find.close()
+        return isSideOpen && isNarrow() ? setSideOpen(false) : Route.back(LastList.get(), isAbove)
+      }
     },
     { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
     { keys: "/", does: "Find", run: openFind },
@@ -330,6 +334,9 @@ export const SessionPage = ({ query, rest }: PageProps) => {
     </div>
   )
 }
+
+/** Whether what is beside the conversation lies over it. */
+const isNarrow = (): boolean => matchMedia("(max-width: 64rem)").matches
 
 /** Whether a place is neither a session nor a call. */
 const isAbove = ([page, ...rest]: ReadonlyArray<string>): boolean =>

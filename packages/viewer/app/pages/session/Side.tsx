@@ -36,7 +36,10 @@ export const Side = ({ calls, carried, isOpen, messages, number, selected, shown
       const isShown = shown === undefined || shown.has(message.event_id)
       return times < 2 || !isShown ? [] : [{ message, bytes, times, carriedBytes: bytes * times }]
     })
-    const all = calls.reduce((sum, { inputs_bytes }) => sum + inputs_bytes, 0)
+    const all = calls.reduce(
+      (sum, { event_id, inputs_bytes }) => sum + (shown?.has(event_id) === false ? 0 : inputs_bytes),
+      0
+    )
     return {
       all,
       rows: rows.toSorted((one, other) => other.carriedBytes - one.carriedBytes).slice(0, listed)
