@@ -100,11 +100,9 @@ export const Head = ({
           <span
             title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
           >
-            <Bytes value={session.sent_bytes} /> recorded,{" "}
+            <Bytes value={session.sent_bytes} /> recorded <Time at={session.first_event_at} /> to{" "}
+            <Time at={session.last_event_at} />,{" "}
             {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} repeated
-          </span>
-          <span>
-            recorded <Time at={session.first_event_at} /> to <Time at={session.last_event_at} />
           </span>
         </p>
       </div>
