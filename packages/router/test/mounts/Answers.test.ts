@@ -152,6 +152,23 @@ const client = (port: number) => {
   }
 }
 
+/** A client that has asked for an answer of the host's own, which has begun, and may ask for others behind it. */
+const behindHostsOwn = async (opened: Opened) => {
+  const handler = await nodeHandler(opened)
+  const errors: Array<unknown> = []
+  let own: ServerResponse | undefined
+  let waiting: ServerResponse | undefined
+  const port = await listen((request, response) => {
+    if (request.url === "/own") return void (own = response).write("the host's own")
+    waiting = response.on("error", (error) => errors.push(error))
+    handler(request, response)
+  })
+  const { send, socket, state } = client(port)
+  socket.resume()
+  send("GET", "/own")
+  return { errors, own: () => own, send, state, waiting: () => waiting }
+}
+
 /** Counts the bytes that are freed from now on, without waiting for V8 to collect garbage. */
 const freedBytes = () => {
   const { transfer } = ArrayBuffer.prototype
@@ -380,23 +397,12 @@ describe("A large answer over node:http", () => {
   it("is over where the host ends it while it waits behind another one", async () => {
     const opened = await open()
     const seen = watched(opened)
-    const handler = await nodeHandler(opened)
-    const errors: Array<unknown> = []
-    let own: ServerResponse | undefined
-    let waiting: ServerResponse | undefined
-    const port = await listen((request, response) => {
-      if (request.url === "/own") return void (own = response).write("the host's own")
-      waiting = response.on("error", (error) => errors.push(error))
-      handler(request, response)
-    })
-    const { send, socket, state } = client(port)
-    socket.resume()
-    send("GET", "/own")
+    const { errors, own, send, state, waiting } = await behindHostsOwn(opened)
     send("GET", target(opened))
     await isAdmitted(seen)
-    await expect.poll(() => waiting!.headersSent).toBe(true)
-    waiting!.end()
-    own!.end()
+    await expect.poll(() => waiting()!.headersSent).toBe(true)
+    waiting()!.end()
+    own()!.end()
     await isTaken(opened)
     await expect.poll(() => state.isClosed).toBe(true)
     expect([errors, state.bytes < 1_000]).toEqual([[], true])
@@ -404,27 +410,16 @@ describe("A large answer over node:http", () => {
 
   it("of a stream is over where the host ends it while it waits behind another one", async () => {
     const opened = await open()
-    const handler = await nodeHandler(opened)
-    const errors: Array<unknown> = []
-    let own: ServerResponse | undefined
-    let waiting: ServerResponse | undefined
-    const port = await listen((request, response) => {
-      if (request.url === "/own") return void (own = response).write("the host's own")
-      waiting = response.on("error", (error) => errors.push(error))
-      handler(request, response)
-    })
-    const { send, socket, state } = client(port)
-    socket.resume()
-    send("GET", "/own")
+    const { errors, own, send, state, waiting } = await behindHostsOwn(opened)
     send("GET", "/api/v1/events/stream?session=ended")
-    await expect.poll(() => waiting?.writableLength).toBeGreaterThan(0)
-    waiting!.end()
+    await expect.poll(() => waiting()?.writableLength).toBeGreaterThan(0)
+    waiting()!.end()
     const { fingerprint_id } = (await (await opened.call("PUT", "/fingerprints", fingerprint)).json()) as {
       readonly fingerprint_id: string
     }
     await opened.call("POST", "/events", { ...event(fingerprint_id), session: "ended" })
     await expect.poll(() => opened.admission.streams).toBe(0)
-    own!.end()
+    own()!.end()
     send("GET", "/health")
     await expect.poll(() => state.head).toMatch(/the host's own[^]*HTTP\/1\.1 200 [^]*HTTP\/1\.1 200 /)
     expect(errors).toEqual([])

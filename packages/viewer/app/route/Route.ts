@@ -65,18 +65,18 @@ export const go = (hash: string): void => {
   if (hash !== location.hash) location.hash = hash
 }
 
+/** The browser goes back later: until then the place is that before. */
+let isGoingBack = false
+addEventListener("popstate", () => (isGoingBack = false))
+
 /** Goes back, if the place before is one that `isAbove` this one, which finds it as it was left; otherwise on to `place`. */
 export const back = (place: string, isAbove: (path: Route["path"]) => boolean): void => {
-  // The browser goes back later: until then the place is that before.
   if (isGoingBack) return
   const from: unknown = (history.state as Readonly<Record<string, unknown>> | null)?.[fromKey]
   if (typeof from !== "string" || !isAbove(parse(from).path)) return go(place)
   isGoingBack = true
   history.back()
 }
-
-let isGoingBack = false
-addEventListener("popstate", () => (isGoingBack = false))
 
 /** Changes what the current place says, without an entry of its own in the history. */
 const replace = (hash: string): void => {
