@@ -7,6 +7,7 @@ export interface Schema {
   readonly enum?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<Schema>
   readonly oneOf?: ReadonlyArray<Schema>
+  readonly allOf?: ReadonlyArray<Schema>
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: ReadonlyArray<string>
@@ -62,5 +63,7 @@ export const typeText = (schema: Schema): string => {
   const several = schema.anyOf ?? schema.oneOf
   if (several !== undefined) return union(several.map(typeText))
   if (schema.$ref !== undefined) return nameOf(schema.$ref)
-  return schema.enum === undefined ? ofType(schema) : union(schema.enum.map(literal))
+  const { allOf = [], ...alone } = schema
+  const own = alone.enum === undefined ? ofType(alone) : union(alone.enum.map(literal))
+  return [own, ...allOf.map(typeText)].join(" & ")
 }

@@ -539,6 +539,7 @@ const summaryOf = (
     httpStatus: event.httpStatus ?? null,
     traceId: event.traceId ?? null,
     spanId: event.spanId ?? null,
+    recorded: event.recorded ?? null,
     provider: facts.provider,
     model: facts.model,
     responseModel: facts.responseModel,

@@ -81,8 +81,9 @@ describe("Postgres, after an erasure", () => {
         yield* PlantedWords.recordAll(recorder, Calls.fingerprintId, 12, 18)
         yield* recorder.listSessions({ order: "asc", limit: 10 })
         for (const word of [words.session, words.person]) {
-          const columns = ["events.model", "events.trace_id", "events.metadata", "events.tool_calls", "rollups.model"]
-          expect(yield* found(word)).toEqual(expect.arrayContaining([...columns, "sessions.session_id"]))
+          const events = ["model", "trace_id", "metadata", "recorded", "tool_calls"].map((name) => `events.${name}`)
+          const columns = [...events, "rollups.model", "sessions.session_id"]
+          expect(yield* found(word)).toEqual(expect.arrayContaining(columns))
         }
         yield* recorder.eraseSession(PlantedWords.sessionOf(words.session))
         yield* recorder.erasePerson(PlantedWords.personOf(words.person))

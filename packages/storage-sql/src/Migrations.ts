@@ -2,9 +2,10 @@
 import * as Effect from "effect/Effect"
 import { Migrator, SqlClient } from "effect/sql"
 import initial from "./migrations/0001Initial.ts"
+import recorded from "./migrations/0002Recorded.ts"
 
 /** Forward only: released migrations are never edited. */
-const migrations = { "0001_initial": initial }
+const migrations = { "0001_initial": initial, "0002_recorded": recorded }
 
 const table = "tachograph_migrations"
 

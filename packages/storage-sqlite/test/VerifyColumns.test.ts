@@ -14,6 +14,7 @@ const changes = [
   "UPDATE events SET received_after = received_after + 0.5",
   "UPDATE events SET received_after = CAST('some' AS TEXT)",
   "UPDATE events SET duration_ms = 'long'",
+  "UPDATE events SET recorded = x'7b7d'",
   "UPDATE events SET model = x'6d'",
   "UPDATE event_kinds SET api = 'aisdk'",
   "UPDATE event_kinds SET rules = CAST(rules AS BLOB)",

@@ -6,6 +6,7 @@ import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { Name } from "@tachograph/core/domain/Name"
 import { PersonId } from "@tachograph/core/domain/Person"
+import { Recorded } from "@tachograph/core/domain/Recorded"
 import { SessionId } from "@tachograph/core/domain/Session"
 import { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Violation from "@tachograph/core/domain/Violation"
@@ -60,7 +61,8 @@ const sentFields = {
   first_token_ms: optional(DurationMs),
   http_status: optional(HttpStatus),
   trace_id: optional(TraceId),
-  span_id: optional(SpanId)
+  span_id: optional(SpanId),
+  recorded: optional(Recorded)
 } satisfies Readonly<Record<SnakeCase<Exclude<keyof CallFields, "api">>, Schema.Top>>
 
 export const CreateEvent = Schema.Struct({

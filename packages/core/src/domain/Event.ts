@@ -6,6 +6,7 @@ import { FingerprintId } from "./Fingerprint.ts"
 import { PersonId } from "./Person.ts"
 import * as ProviderNames from "./ProviderNames.ts"
 import type * as JsonText from "./JsonText.ts"
+import { Recorded } from "./Recorded.ts"
 import { SessionId } from "./Session.ts"
 import { SpanId, TraceId } from "./Trace.ts"
 import { Uuid } from "./Uuid.ts"
@@ -34,7 +35,9 @@ export const callFields = {
   httpStatus: Schema.NullOr(Schema.Int),
   /** The client's trace and span, of W3C Trace Context. */
   traceId: Schema.NullOr(TraceId),
-  spanId: Schema.NullOr(SpanId)
+  spanId: Schema.NullOr(SpanId),
+  /** What the client or the proxy says of the event. */
+  recorded: Schema.NullOr(Recorded)
 }
 export type CallFields = Pick<EventSummary, keyof typeof callFields>
 

@@ -69,7 +69,10 @@ const sentFields = [
   "outputBytes"
 ] as const satisfies ReadonlyArray<keyof EventSummary>
 
-const plain = (value: unknown): unknown => (DateTime.isDateTime(value) ? value.epochMilliseconds : value)
+const plain = (value: unknown): unknown => {
+  if (DateTime.isDateTime(value)) return value.epochMilliseconds
+  return typeof value === "object" ? JSON.stringify(value) : value
+}
 
 /** Whether an event that is stored is the one that is imported. Fails if it is another one, or is damaged. */
 export const compare = (

@@ -68,6 +68,7 @@ const toNewEvent = (
     httpStatus: value.http_status,
     traceId: value.trace_id,
     spanId: value.span_id,
+    recorded: value.recorded,
     metadata: metadata && JsonText.unsafe(metadata.toString()),
     payload,
     facts: readFacts(api, inputs, output, { model: value.model, httpStatus: value.http_status })

@@ -63,6 +63,7 @@ export class Conversation {
       ...(call.parameters_changed ? ["parameters"] : [])
     ]
     const gone = call.gone_messages.length
+    const masked = call.recorded?.redacted ?? 0
     return [
       ...(parent === undefined && number > 1 ? ["begins another thread"] : []),
       ...(parent !== undefined && parent !== number - 1 ? [`goes on after call ${parent}`] : []),
@@ -74,6 +75,7 @@ export class Conversation {
             )
           ]),
       ...(settings.length === 0 ? [] : [`other ${settings.join(", ")}`]),
+      ...(masked === 0 ? [] : [`${counted(masked, "part")} masked`]),
       ...(call.is_damaged ? [Style.red("damaged: its payload cannot be read")] : [])
     ]
   }

@@ -63,6 +63,17 @@ const show = async (storage: string, ...args: ReadonlyArray<string>) => {
 const readable = (stdout: string) => stdout.replaceAll(/^ {3}[0-9a-f-]{36}\n/gm, "")
 
 describe("tachograph show", () => {
+  it("says how many parts of a call were masked", async () => {
+    const properties = { api: "provider1-chat-completions", inputs: { model: "gpt-4o" }, output: {} } as const
+    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+      for (const redacted of [0, 1, 2]) {
+        await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", recorded: { redacted }, properties })
+      }
+    })
+    const stdout = await show(storage, "s")
+    expect(stdout.match(/^ {3}.* masked$/gm)).toEqual(["   1 part masked", "   2 parts masked"])
+  })
+
   it("prints messages once, and what each call added, rewrote and cost", async () => {
     const calls = [{ id: "c1", type: "function", function: { name: "search", arguments: '{"q":"A to B"}' } }]
     const storage = await recorded("a/b", [

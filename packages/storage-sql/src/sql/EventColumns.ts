@@ -9,11 +9,13 @@ import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
+import type * as RecordedColumn from "../migrations/0002Recorded.ts"
 import {
   answeringModel,
   boolean,
   type Codec,
   hex,
+  json,
   knownWord,
   names,
   nullable,
@@ -31,7 +33,7 @@ import { orUndefined } from "./RowDecoding.ts"
 type Value = BulkValues.Value
 
 /** Columns of the tables `events` and `event_kinds` that some migration creates. */
-type CreatedColumn = Initial.EventColumn
+type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn
 type KindColumn = Initial.KindColumn
 
 interface FieldColumn<A, Column = CreatedColumn> extends Codec<A> {
@@ -128,7 +130,8 @@ export const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   errorStatus: stored("error_status", nullable(number("smallint"))),
   costUsd: stored("cost", nullable(number("bigint"))),
   inputsBytes: stored("inputs_bytes", number("integer")),
-  outputBytes: stored("output_bytes", number("integer"))
+  outputBytes: stored("output_bytes", number("integer")),
+  recorded: stored("recorded", nullable(json()))
 })
 
 /** An event with the numbers that stand for its names. */

@@ -63,6 +63,13 @@ export const names: Codec<ReadonlyArray<string>> = {
   decode: (stored) => (stored === "" ? [] : (stored as string).split("\n"))
 }
 
+/** As its JSON text, in which every database takes any character. */
+export const json = <A extends object>(): Codec<A> => ({
+  type: "varchar",
+  encode: (field) => JSON.stringify(field),
+  decode: (stored) => JSON.parse(stored as string) as A
+})
+
 /** Empty for the model that was asked for: it mostly is the one that answers. */
 export const answeringModel: Codec<string> = {
   type: "varchar",

@@ -98,6 +98,7 @@ const record = (recorder: Recorder["Service"], fingerprintId: FingerprintId, wor
     payload: PieceScanner.ofTexts(JSON.stringify(inputs), JSON.stringify(output)),
     facts: recorder.readFacts(api, inputs, output),
     metadata: JsonText.unsafe(JSON.stringify({ [said("key")]: said("value") })),
+    recorded: { [said("mark")]: said("note") },
     traceId: TraceId.make(traceOf(word)),
     idempotency: { key: IdempotencyKey.make(said("idempotency")), bodyHash: hashOf(word) }
   })

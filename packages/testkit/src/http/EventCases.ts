@@ -6,7 +6,7 @@ import { badNames, event, eventFacts, expectError, expectInvalid, goodNames, iso
 const path = "/api/v1/events"
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const spanId = "00f067aa0ba902b7"
-const noExtras = { trace_id: null, span_id: null, first_token_ms: null, http_status: null }
+const noExtras = { trace_id: null, span_id: null, first_token_ms: null, http_status: null, recorded: null }
 
 const unknownFingerprint = "11111111-1111-4111-8111-111111111111"
 
@@ -71,6 +71,32 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectInvalid(await send({ http_status: 600 }), "less_than_equal", "body", "http_status")
       expectInvalid(await send({ http_status: 200.5 }), "int_from_float", "body", "http_status")
       expectInvalid(await send({ http_status: "200" }), "int_type", "body", "http_status")
+    })
+
+    it("returns what is said of the recording, also in lists, and refuses what is none", async () => {
+      const { client } = fixture()
+      const longest = { redacted: 2, "a\u0000": ["\ud800", { b: null }], rest: "é".repeat(2_000) }
+      longest.rest += "x".repeat(4 * 1024 - new TextEncoder().encode(JSON.stringify(longest)).length)
+      for (const recorded of [{ redacted: 0 }, {}, longest, null]) {
+        expect((await read({ recorded, session: "recorded" })).recorded).toEqual(recorded)
+      }
+      const { body } = await client.get(`${path}?session=recorded&order=asc`)
+      const listed = body.events.map((each: { readonly recorded: unknown }) => each.recorded)
+      expect(listed).toEqual([{ redacted: 0 }, {}, longest, null])
+      expectInvalid(await send({ recorded: { ...longest, more: 1 } }), "value_error", "body", "recorded")
+      for (const wrong of [[], "{}", 1, true])
+        expectInvalid(await send({ recorded: wrong }), "dict_type", "body", "recorded")
+      const refused = [
+        [-1, "greater_than_equal"],
+        [0.5, "int_from_float"],
+        [2 ** 53, "int_from_float"]
+      ] as const
+      for (const [redacted, type] of refused) {
+        expectInvalid(await send({ recorded: { redacted } }), type, "body", "recorded", "redacted")
+      }
+      for (const redacted of ["1", null, [1]]) {
+        expectInvalid(await send({ recorded: { redacted } }), "int_type", "body", "recorded", "redacted")
+      }
     })
 
     it("counts a call as an error where its status is one, whatever the provider answered", async () => {

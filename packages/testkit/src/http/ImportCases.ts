@@ -57,7 +57,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
     await record('{"api":"aisdk","inputs":{},"output":{}}', {
       agent_version: "v",
       duration_ms: 0.5,
-      trace_id: "1".repeat(32)
+      trace_id: "1".repeat(32),
+      recorded: { redacted: 1, "9": [{}], "\u0000": 2 }
     })
     return { client, text: await exportOf(client) }
   }

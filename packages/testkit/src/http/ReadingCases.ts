@@ -86,6 +86,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
             http_status: null,
             trace_id: null,
             span_id: null,
+            recorded: null,
             inputs_bytes: new TextEncoder().encode(JSON.stringify(properties.inputs)).length,
             output_bytes: JSON.stringify(output).length
           }

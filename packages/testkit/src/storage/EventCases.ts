@@ -49,6 +49,7 @@ export const define = (test: Test) => {
         httpStatus: 529,
         traceId: TraceId.make("00f067aa0ba902b700f067aa0ba90201"),
         spanId: SpanId.make("80f067aa0ba902ff"),
+        recorded: { redacted: 2, "\u0000": ["\ud800"] },
         provider: "openai",
         model: "a model",
         responseModel: "another model",

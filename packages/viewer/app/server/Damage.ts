@@ -49,6 +49,7 @@ export const summaryOf = (id: string, session = ""): ListedEvent & { readonly is
   http_status: null,
   trace_id: null,
   span_id: null,
+  recorded: null,
   provider: null,
   model: null,
   response_model: null,

@@ -29,14 +29,15 @@ export const define = (world: World) => {
       await page.waitForURL(/tab=input/)
     })
 
-    it("says why it failed, in the words of the provider", async () => {
+    it("says why it failed, in the words of the provider, and how many parts were masked", async () => {
       const session = "an error with words"
-      const fields = { fingerprint_id: world.fingerprintId, session }
+      const fields = { fingerprint_id: world.fingerprintId, session, recorded: { redacted: 2 } }
       const inputs = { model: "m", max_tokens: 10, messages: [user("Are you there?")] }
       const output = { type: "error", error: { type: "overloaded_error", message: "Busy, please retry" } }
       const id = await recorded(world.server.client, fields, { api: "provider2-messages", inputs, output })
       const { page } = await world.visit(`#/events/${id}`)
       await page.getByText("Busy, please retry").waitFor()
+      await page.getByText("2 parts").waitFor()
       await page.getByRole("tab", { name: "Answer" }).click()
       await page.getByText("Busy, please retry").waitFor()
       expect(await problemsOf(page)).toEqual([])

@@ -99,6 +99,7 @@ export interface CreateEventBody {
   readonly http_status?: number | null | undefined
   readonly trace_id?: string | null | undefined
   readonly span_id?: string | null | undefined
+  readonly recorded?: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null | undefined
   readonly model?: string | null | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined
 }
@@ -160,6 +161,7 @@ export interface Event {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
+  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null
@@ -218,6 +220,7 @@ export interface EventSummary {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
+  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null
@@ -376,6 +379,7 @@ export interface SessionCall {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
+  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null

@@ -103,6 +103,9 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
           </span>
         </Fact>
       )}
+      {call.recorded?.redacted !== undefined && call.recorded.redacted > 0 && (
+        <Fact name="Masked">{call.recorded.redacted === 1 ? "1 part" : `${call.recorded.redacted} parts`}</Fact>
+      )}
       <Fact name="Inputs">
         <Bytes value={call.inputs_bytes} />
       </Fact>
