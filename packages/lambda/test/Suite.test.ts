@@ -39,6 +39,14 @@ const collected: HttpSuite.Exceptions = {
       expect(JSON.parse(text)).toMatchObject({ event_id: body.event_id })
       expect(headers.get("tachograph-cursor")).toBe(cursor)
     }
+  },
+  "ends a stream whose key another process has revoked": {
+    why: "a stream ends with the first events, and asks for its key again",
+    instead: async ({ as, issue, revoke }) => {
+      const { id, key } = await issue({ scopes: ["read"] })
+      await revoke(id)
+      expect((await as(key).get("/api/v1/events/stream")).status).toBe(401)
+    }
   }
 }
 

@@ -52,13 +52,26 @@ export class Authorizer extends Context.Service<
     ) => Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError>
     /** The principal, if it is known from the credential alone and without waiting: a static or a cached key. */
     readonly cachedPrincipal: (credential: Redacted.Redacted) => Principal | undefined
+    /**
+     * Whether a key that opened something is revoked or expired by now. False while the storage cannot say it, and always for a rule of
+     * the host, which is asked once about each request.
+     */
+    readonly isOver: (credential: Redacted.Redacted) => Effect.Effect<boolean>
   }
 >()("tachograph/router/Authorizer") {
   /** By `Authorization: Bearer <API key>`. */
   static readonly layer: Layer.Layer<Authorizer, never, ApiKeys> = Layer.effect(
     Authorizer,
     Effect.map(ApiKeys, (keys) =>
-      Authorizer.of({ authorize: (_request, credential) => keys.verify(credential), cachedPrincipal: keys.known })
+      Authorizer.of({
+        authorize: (_request, credential) => keys.verify(credential),
+        cachedPrincipal: keys.known,
+        isOver: (credential) =>
+          Effect.match(keys.verify(credential), {
+            onSuccess: (principal) => principal === undefined,
+            onFailure: () => false
+          })
+      })
     )
   )
 
@@ -77,7 +90,8 @@ export class Authorizer extends Context.Service<
               Effect.flatMap((granted) => (granted ? Effect.orDie(decodeGrant(granted)) : Effect.undefined))
             )
           },
-          cachedPrincipal: () => undefined
+          cachedPrincipal: () => undefined,
+          isOver: () => Effect.succeed(false)
         })
       )
     )

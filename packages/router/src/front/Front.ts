@@ -30,6 +30,7 @@ import * as AmbiguousRequest from "./AmbiguousRequest.ts"
 import * as Authorization from "./Authorization.ts"
 import { Authorizer } from "./Authorizer.ts"
 import * as BodyOnTheWay from "./BodyOnTheWay.ts"
+import * as KeyWatch from "./KeyWatch.ts"
 import * as Paths from "./Paths.ts"
 import * as Reply from "./Reply.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -144,20 +145,27 @@ const make = Effect.gen(function* () {
   const maxEventBytes = yield* RequestBody.MaxBodyBytes
   const maxOtherBytes = yield* RequestBody.MaxOtherBodyBytes
   const streams = new InFlightSet<TimedStream>()
+  const keys = yield* KeyWatch.make
 
   const principalOf = (
+    state: RequestState.RequestState,
     incoming: Incoming,
     url: string
   ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError> => {
     if (incoming.principal !== undefined) return Effect.succeed(incoming.principal)
-    const credential = Authorization.credentialIn(incoming.headers["authorization"])
+    const credential = (state.credential = Authorization.credentialIn(incoming.headers["authorization"]))
     const cached = authorizer.cachedPrincipal(credential)
     return cached === undefined ? authorizer.authorize({ ...incoming, url }, credential) : Effect.succeed(cached)
   }
 
   /** The principal, where it may use the endpoint. */
-  const authorize = Effect.fnUntraced(function* (incoming: Incoming, url: string, scopes: ReadonlyArray<Scope>) {
-    const principal = yield* principalOf(incoming, url)
+  const authorize = Effect.fnUntraced(function* (
+    state: RequestState.RequestState,
+    incoming: Incoming,
+    url: string,
+    scopes: ReadonlyArray<Scope>
+  ) {
+    const principal = yield* principalOf(state, incoming, url)
     if (principal === undefined) return unauthorized
     return Authorization.opens(principal.scopes, scopes) ? principal : forbidden
   })
@@ -177,7 +185,7 @@ const make = Effect.gen(function* () {
     { params, query, route }: Paths.Match
   ) {
     const { headers, passed } = incoming
-    const allowed = route.scopes === undefined ? anonymous : yield* authorize(incoming, url, route.scopes)
+    const allowed = route.scopes === undefined ? anonymous : yield* authorize(state, incoming, url, route.scopes)
     if ("status" in allowed) return allowed
     state.project = allowed.project
     if (route.takesBody) incoming.onReadBody?.()
@@ -223,7 +231,11 @@ const make = Effect.gen(function* () {
       releaseAnswer()
       return true
     }
-    return yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes)))
+    const answered = yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes)))
+    // What was changed is changed.
+    if (state.method !== "GET" || !(yield* keys.isLate(state, arrivedAtMs))) return answered
+    Answer.free(answered)
+    return unauthorized
   })
 
   const finish = (state: RequestState.RequestState, url: string | undefined, reply: Reply.Reply): Reply.Reply => {
@@ -247,7 +259,12 @@ const make = Effect.gen(function* () {
     const reply = Reply.of(answer, answerTimeoutMs, state.permit, state.project, isBehind)
     const live = reply?.live
     if (live !== undefined) {
-      live.onEnd = streams.add(live)
+      const forget = streams.add(live)
+      const unwatch = keys.watch(state, answer, live)
+      live.onEnd = () => {
+        forget()
+        unwatch()
+      }
     }
     return finish(state, url, reply ?? overloaded)
   }

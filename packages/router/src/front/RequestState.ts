@@ -1,5 +1,6 @@
 /** What the front knows of one request, from its headers to its answer. The front creates one per request. */
 import { type AdmissionControl, defaultProject, type Permit, type ProjectId } from "@tachograph/core"
+import type * as Redacted from "effect/Redacted"
 import { randomUUID } from "node:crypto"
 
 export interface RequestState {
@@ -14,6 +15,8 @@ export interface RequestState {
   readonly permit: Permit
   /** The project of its sender, once that is known. */
   project: ProjectId
+  /** What opened the endpoint; undefined for a call in process, and for what needs no key. */
+  credential: Redacted.Redacted | undefined
 }
 
 export const start = (admission: AdmissionControl, method: string, isHttp: boolean): RequestState => ({
@@ -22,5 +25,6 @@ export const start = (admission: AdmissionControl, method: string, isHttp: boole
   isHttp,
   startedAtMs: performance.now(),
   permit: admission.permit(),
-  project: defaultProject
+  project: defaultProject,
+  credential: undefined
 })

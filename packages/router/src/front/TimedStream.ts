@@ -2,6 +2,8 @@
 import { BodyCut, type BodyStream } from "../response/BodyStream.ts"
 import { AnswerTimeout } from "./AnswerTimeout.ts"
 
+const lineFeed = 0x0a
+
 export class TimedStream implements BodyStream {
   /** Called when a piece has not been taken for too long. The mount closes the connection, and then the stream. */
   onTimeout: () => void = () => this.cancel()
@@ -13,6 +15,9 @@ export class TimedStream implements BodyStream {
   #timer: NodeJS.Timeout | undefined
   #hasTimedOut = false
   #isOver = false
+  /** Whether the body is to end at the end of a line. */
+  #isFinishing = false
+  #isAtLineEnd = true
 
   /** `release` is called once, when the body is complete or given up. */
   constructor(stream: BodyStream, timeoutMs: number, release: () => void) {
@@ -31,15 +36,21 @@ export class TimedStream implements BodyStream {
     clearTimeout(this.#timer)
     if (this.#hasTimedOut) throw new AnswerTimeout()
     if (this.#isOver) throw new BodyCut()
+    if (this.#isFinished) {
+      this.cancel()
+      return undefined
+    }
     try {
       const piece = await this.#stream.next()
       if (this.#isOver) throw new BodyCut()
       // Only the client is hurried: what makes the body may have nothing to say for long.
       if (piece === undefined) this.#end()
       else this.#startTimer()
+      this.#isAtLineEnd = piece?.at(-1) === lineFeed
       return piece
     } catch (error) {
       this.#end()
+      if (this.#isFinished) return undefined
       throw error
     }
   }
@@ -47,6 +58,16 @@ export class TimedStream implements BodyStream {
   readonly cancel = (): void => {
     this.#end()
     this.#stream.cancel()
+  }
+
+  /** Ends a body of lines as a whole one, after the line that is on its way. */
+  readonly finish = (): void => {
+    this.#isFinishing = true
+    if (this.#isAtLineEnd) this.#stream.cancel()
+  }
+
+  get #isFinished(): boolean {
+    return this.#isFinishing && this.#isAtLineEnd
   }
 
   #startTimer(): void {

@@ -113,7 +113,7 @@ const judged = (principal: Principal | undefined, refusal: Answer): Judged => {
  * The principal of a request, or why it has none: at once, where the key is known. `isOpen` waives the key of local requests.
  */
 export const make = (
-  authorizer: Authorizer["Service"],
+  authorizer: Pick<Authorizer["Service"], "authorize" | "cachedPrincipal">,
   isOpen: boolean
 ): ((visitor: Visitor) => Judged | Effect.Effect<Judged, Unavailable>) => {
   /** The principals of keys that were valid, by hash, oldest first: an outage of the storage must not end an application's calls. */

@@ -3,6 +3,7 @@ import type { InProcess } from "@tachograph/router"
 import * as Effect from "effect/Effect"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import type { Access, Query } from "./Access.ts"
+import * as Refusal from "./Refusal.ts"
 
 /** The pause before the next attempt (ms), and how many in a row may fail. */
 const pauseMs = 500
@@ -31,7 +32,10 @@ const forEachLine = <E, R>(
     (reader) => Effect.promise(() => reader.cancel().catch(() => {}))
   )
 
-/** Runs `onEvent` for each event, in order, without end. Fails if there is no connection for a minute, or none at first. */
+/**
+ * Runs `onEvent` for each event, in order, without end. Fails if there is no connection for a minute, or none at first, and
+ * where the server refuses to go on, as it does when the key was revoked.
+ */
 export const follow = Effect.fnUntraced(function* <E, R>(
   { request }: Access,
   query: Query,
@@ -41,7 +45,7 @@ export const follow = Effect.fnUntraced(function* <E, R>(
   let failures = maxFailures
   for (;;) {
     const response = yield* Effect.catch(request("/events/stream", { ...query, cursor }), (error) =>
-      ++failures > maxFailures ? Effect.fail(error) : Effect.undefined
+      ++failures > maxFailures || !Refusal.mayEnd(error) ? Effect.fail(error) : Effect.undefined
     )
     if (response !== undefined) {
       failures = 0

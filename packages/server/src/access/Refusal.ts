@@ -31,6 +31,10 @@ const reasonOf = ({ detail, message, type }: Body, status: number, scopes: Reado
   return message ?? explanations[type] ?? type
 }
 
+/** Whether a request that failed so may succeed later: one that had no answer, or whose answer says so. */
+export const mayEnd = ({ refusal }: CommandError): boolean =>
+  refusal === undefined || refusal === "storage-unavailable" || refusal === "overloaded"
+
 /** Fails with it. Closes the answer. `scopes` are those that were needed. */
 export const of = (response: Response, scopes: ReadonlyArray<Scope>): Effect.Effect<never, CommandError> =>
   Effect.flatMap(

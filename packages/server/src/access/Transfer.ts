@@ -6,6 +6,7 @@ import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 import type { Access } from "./Access.ts"
 import type { LineCutter } from "./LineCutter.ts"
+import * as Refusal from "./Refusal.ts"
 
 /** How often in a row an answer may be cut without anything new in it. */
 const maxCuts = 5
@@ -21,10 +22,8 @@ class Cut extends CommandError {}
 const cut = () => new Cut({ message: "The answer was cut again and again" })
 
 /** The error of an answer that was to continue one: a refusal that may end by itself, and no answer at all, count as a cut. */
-const asCut = (error: CommandError): CommandError => {
-  const mayEnd = ["storage-unavailable", "overloaded", undefined].includes(error.refusal)
-  return mayEnd ? new Cut({ message: error.message }) : error
-}
+const asCut = (error: CommandError): CommandError =>
+  Refusal.mayEnd(error) ? new Cut({ message: error.message }) : error
 
 /** The bytes of an answer. Fails with `Cut` where it breaks. */
 const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Cut> =>

@@ -1,7 +1,9 @@
+import { HttpClient } from "@tachograph/testkit"
+import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { runInProcess } from "../CommandLine.ts"
+import { runInProcess, serveInProcess } from "../CommandLine.ts"
 import { serveAndRecord } from "../RecordingServer.ts"
-import { serve, start } from "../TachographProcess.ts"
+import { serve, start, temporaryFolder } from "../TachographProcess.ts"
 
 const properties = { api: "provider2-messages", inputs: { model: "claude", messages: [] }, output: {} }
 const failed = { ...properties, output: { type: "error", error: { type: "overloaded_error", message: "busy" } } }
@@ -19,6 +21,7 @@ const tail = (args: ReadonlyArray<string>, options: Parameters<typeof start>[1])
   const { child, finished, output } = start(["tail", ...args], options)
   const linesOf = () => output().stdout.split("\n").slice(0, -1)
   return {
+    finished,
     lines: (count: number) =>
       vi.waitFor(
         () => {
@@ -68,6 +71,27 @@ describe("tachograph tail", () => {
     expect(stderr).toBe("")
     expect([code, signal]).not.toEqual([1, null])
     await server.stop()
+  })
+
+  it("ends when its key is revoked", async () => {
+    const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
+    const created = await runInProcess(["keys", "create", "--scope", "admin", ...storage])
+    const key = created.stdout.trim()
+    const url = await serveInProcess(storage, "300 millis")
+    const client = HttpClient.open(url, key)
+    const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
+    const { next_cursor: cursor } = (await client.get("/api/v1/events/stream?wait=0")).body
+    const printed = tail(["--url", url, "--cursor", cursor], { env: { TACHOGRAPH_API_KEY: key } })
+    await client.post("/api/v1/events", {
+      event_name: "llm",
+      fingerprint_id: body.fingerprint_id,
+      session: "s",
+      properties
+    })
+    await printed.lines(1)
+    await runInProcess(["keys", "revoke", /key_\w+/.exec(created.stderr)![0], ...storage])
+    const { code, stderr } = await printed.finished
+    expect([code, stderr]).toEqual([1, "tachograph: The server refuses the key in TACHOGRAPH_API_KEY\n"])
   })
 
   it("says why it cannot begin", async () => {

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
 import type { Cases } from "./Cases.ts"
-import { event, expectInvalid } from "./Requests.ts"
+import { event, expectError, expectInvalid } from "./Requests.ts"
 
 const path = "/api/v1/events/stream"
 
@@ -35,6 +35,9 @@ const linesOf = async function* (body: ReadableStream<Uint8Array>): AsyncGenerat
     yield* lines.filter((line) => line !== "")
   }
 }
+
+/** Within this time nothing more may be answered to a key that was revoked, or has expired (ms). */
+const keyDeadlineMs = 10_000
 
 export const define = ({ describe, fixture, it }: Cases) => {
   const inProject = async (project: string) => {
@@ -166,6 +169,41 @@ export const define = ({ describe, fixture, it }: Cases) => {
       await expect(lines.next()).rejects.toThrow()
       expect((await follow(client, begin, 3)).ids.sort()).toEqual([...recorded].sort())
       expect((await follow(client, followed[0]!.cursor, 2)).ids.sort()).toEqual(recorded.slice(1).sort())
+    })
+
+    const endsWithKey = async (end: "revoked" | "expired") => {
+      const { record } = await inProject(`stream ${end}`)
+      const { as, issue, open, revoke } = fixture()
+      const reader = { scopes: ["read"] as const, project: `stream ${end}` }
+      const { id, key } = await issue(end === "expired" ? { ...reader, expiresIn: 3_000 } : reader)
+      const lines = linesOf((await open(path, key, AbortSignal.timeout(keyDeadlineMs))).body!)
+      const first = await record()
+      const { cursor, event_id } = JSON.parse((await lines.next()).value!) as Followed
+      expect(event_id).toBe(first)
+      if (end === "revoked") await revoke(id)
+      // It ends as a whole stream does, so that a client asks again, and learns why.
+      expect(await lines.next()).toEqual({ done: true, value: undefined })
+      expectError(await as(key).get(`${path}?wait=0&cursor=${cursor}`), 401, "unauthorized")
+      const second = await record()
+      const { key: another } = await issue(reader)
+      expect((await follow(as(another), cursor, 1)).ids).toEqual([second])
+    }
+
+    it("ends a stream whose key another process has revoked", { tags: ["adapter"], timeout: 15_000 }, () =>
+      endsWithKey("revoked")
+    )
+
+    it("ends a stream whose key expires", { timeout: 15_000 }, () => endsWithKey("expired"))
+
+    it("answers nothing to a key that expires while it waits", async () => {
+      const { record, start } = await inProject("stream late")
+      const cursor = await start()
+      const { as, issue } = fixture()
+      const { key } = await issue({ scopes: ["read"], project: "stream late", expiresIn: 500 })
+      const waiting = as(key).get(`${path}?wait=10&cursor=${cursor}`)
+      await setTimeout(1_500)
+      await record()
+      expectError(await waiting, 401, "unauthorized")
     })
   })
 }
