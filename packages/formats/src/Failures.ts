@@ -1,5 +1,6 @@
 /** The output of a call whose answer is missing, broken off or no JSON object: an error in the shape that `errorOf` reads. */
-import type { Accumulated } from "./Format.ts"
+import type { Accumulated, JsonObject } from "./Format.ts"
+import { isEmpty } from "./json/Read.ts"
 
 /** Why an answer is not whole. */
 export type Interruption =
@@ -60,10 +61,30 @@ export const failureOfBody = (status: number, body: string): Failure => ({
   }
 })
 
-/** The JSON text that a stream stands for, with `failure` where it was cut. */
-export const outputOf = ({ ended, output, text }: Accumulated, failure: Failure): string => {
-  const written = text ?? JSON.stringify(output)
-  if (ended !== "cut" || Object.hasOwn(output, "error")) return written
+/** What the application does itself: an answer whose text is whole by then is the one that it has. */
+const ofApplication: ReadonlySet<Interruption> = new Set(["aborted", "cancelled", "unread"])
+
+/**
+ * Whether an answer is broken although its text is whole: it was to go on, and the application got an error in its place. A stream says
+ * itself where it ends, and its events were taken before: with its last one it is whole, whatever the connection does then.
+ */
+export const isBroken = (interruption: Interruption | undefined): interruption is Interruption =>
+  interruption !== undefined && !ofApplication.has(interruption)
+
+/**
+ * The JSON text of an answer that is not whole, with the error behind what came. An error of the provider's own stays alone; an `error`
+ * without content, such as `null`, stands before it in the text, and counts for nothing: of two keys the last one counts.
+ */
+export const withFailure = (written: string, output: JsonObject, failure: Failure): string => {
+  if (!isEmpty(output["error"])) return written
   const added = JSON.stringify(failure).slice(1)
   return Object.keys(output).length === 0 ? `{${added}` : `${written.trimEnd().slice(0, -1)},${added}`
+}
+
+/** The JSON text that a stream stands for, with `failure` where it was cut. */
+export const outputOf = ({ ended, output, text }: Accumulated, failure: Failure): string => {
+  if (ended !== "cut") return text ?? JSON.stringify(output)
+  const { error, ...rest } = output
+  const said = isEmpty(error) ? rest : output
+  return withFailure(text ?? JSON.stringify(said), text === null ? said : output, failure)
 }

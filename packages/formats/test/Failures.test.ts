@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { errorOf } from "../src/Errors.ts"
-import { failureOf, failureOfBody, outputOf } from "../src/Failures.ts"
+import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "../src/Failures.ts"
 
 describe("a failure", () => {
   it.each(["aborted", "timeout", "connection_error", "cancelled", "unread", "exit", "cut"] as const)(
@@ -14,6 +14,12 @@ describe("a failure", () => {
   it("holds what came, and the words of an error", () => {
     expect(failureOf("cut", "half an ans")).toMatchObject({ error: { type: "cut", body: "half an ans" } })
     expect(failureOf("connection_error", "", "refused").error.message).toBe("refused")
+  })
+
+  it("breaks a whole answer, unless it is the application's own doing", () => {
+    const breaking = ["timeout", "connection_error", "exit", "cut"] as const
+    expect(breaking.every(isBroken)).toBe(true)
+    expect([undefined, "aborted", "cancelled", "unread"].some((type) => isBroken(type as undefined))).toBe(false)
   })
 
   it("of a body that is no JSON has its status", () => {
@@ -31,6 +37,14 @@ describe("the output of a stream", () => {
     expect(JSON.parse(outputOf({ output: {}, text: null, ended: "cut" }, cut))).toEqual(cut)
     const exact = outputOf({ output: { n: 2 ** 53 }, text: '{"n":9007199254740993} ', ended: "cut" }, cut)
     expect(exact).toBe(`{"n":9007199254740993,${JSON.stringify(cut).slice(1)}`)
+  })
+
+  it("has the failure in place of an error without content, behind one that the text has", () => {
+    const output = { error: null, id: "1" }
+    expect(outputOf({ output, text: null, ended: "cut" }, cut)).toBe(`{"id":"1",${JSON.stringify(cut).slice(1)}`)
+    const text = '{"error":null,"id":"1"}\n'
+    expect(withFailure(text, output, cut)).toBe(`{"error":null,"id":"1",${JSON.stringify(cut).slice(1)}`)
+    expect(errorOf(JSON.parse(withFailure(text, output, cut)))).toEqual({ type: "cut", status: null })
   })
 
   it("has none where it came to its end, or has an error", () => {

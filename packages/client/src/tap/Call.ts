@@ -1,6 +1,6 @@
 /** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
-import type { Accumulator } from "@tachograph/formats"
-import { failureOfBody, type Interruption, outputOf } from "@tachograph/formats/Failures"
+import type { Accumulator, JsonObject } from "@tachograph/formats"
+import { failureOfBody, type Interruption, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
 import { beginsAsEvents } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
 import type { DropReason } from "../delivery/Counters.ts"
@@ -56,8 +56,9 @@ export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
     },
     end: (status, interruption, error) => {
       const body = Utf8.textOf(chunks)
-      // A text that ends with its last brace is whole, whatever happened to the connection after it.
-      if (objectIn(body) !== undefined) return body
+      const object = objectIn(body)
+      if (object !== undefined && !isBroken(interruption)) return body
+      if (object !== undefined) return withFailure(body, object as JsonObject, failureOfError(interruption!, error))
       if (accumulator !== undefined && beginsAsEvents(body)) {
         const stream = streamKeeper(accumulator())
         for (const chunk of chunks) stream.push(chunk)

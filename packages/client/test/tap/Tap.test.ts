@@ -91,6 +91,45 @@ describe("a stream that does not come to its end", () => {
     expect(await outputs(recording)).toMatchObject([{ content: text.content, error: { type: "connection_error" } }])
   })
 
+  /** Sends a whole value, of which the headers say that more follows. */
+  const wholeValue = JSON.stringify(messages.answer)
+  const beginValue = (end: (response: ServerResponse) => void) => async (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": wholeValue.length + 10 })
+    await new Promise((resolve) => response.write(wholeValue, resolve))
+    end(response)
+  }
+
+  it("is recorded with an error when the connection breaks behind a whole value, and the application gets the error", async () => {
+    const recording = await startRecording()
+    provider.answer = beginValue((response) => void response.destroy())
+    await expect((await post(recording.recorder.fetch)).json()).rejects.toThrow()
+    const error = expect.objectContaining({ type: "connection_error" })
+    expect(await outputs(recording)).toEqual([{ ...messages.answer, error }])
+  })
+
+  it("is recorded as whole when the application stops reading behind a whole value", async () => {
+    const recording = await startRecording()
+    provider.answer = beginValue(() => {})
+    const reader = (await post(recording.recorder.fetch)).body!.getReader()
+    const { value } = await reader.read()
+    expect(new TextDecoder().decode(value)).toBe(wholeValue)
+    await reader.cancel()
+    expect(await outputs(recording)).toEqual([messages.answer])
+  })
+
+  it("is recorded as whole when the connection breaks behind its last event", async () => {
+    const recording = await startRecording()
+    provider.answer = async (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      await new Promise((resolve) => response.write(messages.chunks.join(""), resolve))
+      response.destroy()
+    }
+    await expect((await post(recording.recorder.fetch)).text()).rejects.toThrow()
+    const [output] = await outputs(recording)
+    expect(output).toMatchObject({ stop_reason: messages.answer.stop_reason })
+    expect(output).not.toHaveProperty("error")
+  })
+
   it("is recorded as cut when its last event is missing", async () => {
     const recording = await startRecording()
     provider.answer = begin((response) => void response.end())

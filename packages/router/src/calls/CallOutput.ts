@@ -1,7 +1,7 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
 import { Steps } from "@tachograph/core"
-import { type Api, type Format, formats } from "@tachograph/formats"
-import { failureOf, failureOfBody, outputOf } from "@tachograph/formats/Failures"
+import { type Api, type Format, formats, type JsonObject } from "@tachograph/formats"
+import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
 import { beginsAsEvents, isStream } from "@tachograph/formats/Recognise"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption } from "./PassedCall.ts"
@@ -36,10 +36,14 @@ function* accumulate({ body, failureCode, interruption }: ReceivedOutput, format
   return Buffer.from(outputOf(accumulator.end(), failure))
 }
 
-/** The text as it is, where it is an object, and otherwise an error that has it. */
+/** The text as it is, where it is an object, with an error if it was to go on, and otherwise an error that has it. */
 function* whole({ body, failureCode, interruption, status }: ReceivedOutput): Steps.Steps<Buffer> {
-  if ((yield* CallInputs.parse(body, false)) !== undefined) return body
+  const isCut = isBroken(interruption)
+  const object = yield* CallInputs.parse(body, isCut)
+  if (object !== undefined && !isCut) return body
   const text = body.toString()
+  if (object !== undefined && isCut)
+    return Buffer.from(withFailure(text, object as JsonObject, interrupted(interruption, failureCode)))
   const failure =
     interruption === undefined ? failureOfBody(status, text) : interrupted(interruption, failureCode, text)
   return Buffer.from(JSON.stringify(failure))

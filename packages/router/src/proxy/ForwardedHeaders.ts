@@ -18,6 +18,9 @@ const ofConnection: ReadonlySet<string> = new Set([
 /** How the names of Tachograph's own headers begin. */
 export const own = "x-tachograph-"
 
+/** Whether a name in lower case is of one, also with underscores, as gateways and variables of a CGI write names: it may hold a key. */
+export const isOwn = (name: string): boolean => name.slice(0, own.length).replaceAll("_", "-") === own
+
 /** What says how long a body is and how to read it. It stays, even if the headers of the connection list it. */
 const describesBody = /^content-/
 
@@ -77,7 +80,7 @@ const inHeadersOnly: ReadonlySet<string> = new Set([
 
 /** The trailers, in pairs, as `addTrailers` takes them: what frames, routes or opens a request counts in its headers only. */
 export const ofTrailers = (trailers: RawHeaders): Array<[string, string]> =>
-  pairs(without(trailers, (name) => inHeadersOnly.has(name) || describesBody.test(name) || name.startsWith(own)))
+  pairs(without(trailers, (name) => inHeadersOnly.has(name) || describesBody.test(name) || isOwn(name)))
 
 /** Methods whose requests have no body unless they say so. */
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
@@ -89,7 +92,7 @@ const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS
  */
 export const framed = (method: string, headers: RawHeaders, isChunked: boolean): Array<string> => {
   const misframing = isChunked ? "content-length" : "trailer"
-  const passed = without(headers, (name) => name === "host" || name === misframing || name.startsWith(own))
+  const passed = without(headers, (name) => name === "host" || name === misframing || isOwn(name))
   if (isChunked) passed.push("Transfer-Encoding", "chunked")
   else if (valueOf(passed, "content-length") === undefined && !bodiless.has(method)) passed.push("Content-Length", "0")
   return passed

@@ -57,6 +57,13 @@ const loopbackOrigin = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::
 const ofReverseProxy =
   /^via$|forwarded|(?:^|[-_])(?:real|client|remote|connecting|user|proxyuser)[-_]?ip(?:v6)?$|^(?:cdn-|cf-(?!aig-)|x-(?:original|envoy|azure|appengine)-)/
 
+/**
+ * Those of single products, by their whole names or all that begin so. SDKs and tracers send others of the same vendors themselves, such as
+ * `X-Goog-Api-Key`, `X-Amzn-Trace-Id` and `Ngrok-Skip-Browser-Warning`.
+ */
+const ofProduct =
+  /^(?:tailscale-|x-goog-(?:iap|authenticated-user)-|x-arr-|x-amz-cf-|x-amzn-(?:oidc|mtls|tls)-|x-vercel-(?:id$|ip-)|ngrok-(?:trace-id$|auth-)|x-request-start$|x-scheme$)/
+
 /** What a request from elsewhere has, and how a refusal says it. None repeats what a client sent. */
 const marksOfElsewhere: ReadonlyArray<readonly [has: (visitor: Visitor) => boolean, refusal: Answer]> = [
   [
@@ -69,7 +76,7 @@ const marksOfElsewhere: ReadonlyArray<readonly [has: (visitor: Visitor) => boole
     ProxyErrors.notLocal("the request is of HTTP/1.0, as plain reverse proxies send it")
   ],
   [
-    ({ headers }) => Object.keys(headers).some((name) => ofReverseProxy.test(name)),
+    ({ headers }) => Object.keys(headers).some((name) => ofReverseProxy.test(name) || ofProduct.test(name)),
     ProxyErrors.notLocal("a header of the request says that it came through another proxy")
   ],
   [

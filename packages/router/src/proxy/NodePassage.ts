@@ -94,8 +94,9 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
   }
   let received: IncomingMessage | undefined
   const breakOff = (error: Error) => {
-    failure = error
-    response.destroy()
+    failure ??= error
+    // What came in one packet with what ends it passes first: Node tells of the error before it hands out the body.
+    setImmediate(() => response.destroy())
   }
   sent.on("error", (error) => {
     // Node takes an answer that only the end of the connection ends for whole, however that ends.
@@ -111,7 +112,7 @@ export const pass = (client: UpstreamClient, request: NodeRequest): ((reason: Er
     if (!isUnderstood(answer)) return void sent.destroy(new AnswerNotUnderstood())
     hasResponse = true
     received = answer
-    receive(request, answer, breakOff)
+    receive(request, answer, breakOff, () => failure !== undefined)
   })
   passInformation(message, response, sent)
   if (parsed !== undefined) {
@@ -170,11 +171,12 @@ const passTrailers = ({ rawTrailers }: IncomingMessage, target: OutgoingMessage)
 
 const noBytes = new Uint8Array(0)
 
-/** `fail` ends the response where it stands. */
+/** `fail` ends the response where it stands, soon: until then it `isBroken`, and must not come to its end. */
 const receive = (
   { copies, message, response }: NodeRequest,
   answer: IncomingMessage,
-  fail: (error: Error) => void
+  fail: (error: Error) => void,
+  isBroken: () => boolean
 ): void => {
   const { rawHeaders, statusCode, statusMessage } = answer
   answer.once("error", fail)
@@ -206,11 +208,13 @@ const receive = (
   })
   answer.once("end", () => {
     hasBegun = true
-    if (response.writableEnded) isEndedByHost()
-    else passTrailers(answer, response)
+    if (response.writableEnded) return isEndedByHost()
+    if (isBroken()) return
+    passTrailers(answer, response)
+    response.end()
   })
   Bursts.gather(answer)
-  answer.pipe(response)
+  answer.pipe(response, { end: false })
   // Headers go with the first bytes of the body where these have come as well, and otherwise without them. `flushHeaders` would
   // write them as UTF-8, and change those that hold other bytes than ASCII.
   setImmediate(() => {

@@ -1,5 +1,5 @@
 /** Finds headers of Tachograph that the proxy does not know: most are known ones with a letter wrong, which count for nothing. */
-import { hint } from "@tachograph/formats/Near"
+import { nearest } from "@tachograph/formats/Near"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
@@ -20,9 +20,11 @@ export class UnknownHeaders {
     const found: Array<string> = []
     for (let at = 0; at < headers.length && this.#reported.size < maxReported; at += 2) {
       const name = headers[at]!.toLowerCase()
-      if (!name.startsWith(ForwardedHeaders.own) || known.has(name) || this.#reported.has(name)) continue
+      if (!ForwardedHeaders.isOwn(name) || known.has(name) || this.#reported.has(name)) continue
       this.#reported.add(name)
-      found.push(`${name.slice(0, maxLength)}${hint(name.slice(ForwardedHeaders.own.length), shortNames)}`)
+      const meant = nearest(name.slice(ForwardedHeaders.own.length), shortNames)
+      const hint = meant === undefined ? "" : ` (did you mean ${ForwardedHeaders.own}${meant}?)`
+      found.push(`${name.slice(0, maxLength)}${hint}`)
     }
     return found
   }

@@ -21,7 +21,8 @@ describe("the key of Tachograph", () => {
       expect([answer.statusCode, typeOf(body)]).toEqual([401, "unauthorized"])
     }
     expect(received).toEqual([])
-    await send(port, "/proxy/local/x", { headers: withKey })
+    await send(port, "/proxy/local/x", { headers: { ...withKey, X_Tachograph_Key: withKey["x-tachograph-key"] } })
+    expect(received).toHaveLength(1)
     expect(JSON.stringify(received)).not.toContain(withKey["x-tachograph-key"])
   })
 
@@ -120,6 +121,12 @@ describe("an open proxy", () => {
         "x-stainless-os": "Linux",
         "anthropic-version": "1",
         "x-goog-user-project": "p",
+        "x-goog-api-key": "k",
+        "x-amzn-trace-id": "t",
+        "x-amz-date": "d",
+        "x-cloud-trace-context": "t",
+        "x-request-id": "r",
+        "ngrok-skip-browser-warning": "1",
         "cf-aig-authorization": "k",
         "openai-beta": "b"
       })
@@ -150,7 +157,10 @@ describe("an open proxy", () => {
     ...["cf-connecting-ip", "cf-connecting-ipv6", "cf-ray", "cdn-loop", "true-client-ip", "fastly-client-ip"],
     ...["fly-client-ip", "x-cluster-client-ip", "x-azure-clientip", "x-appengine-user-ip", "ali-cdn-real-ip"],
     ...["x-proxyuser-ip", "x-remote-ip", "x-envoy-external-address", "x-original-host", "x-original-forwarded-for"],
-    ...["forwarded-for", "x-forwarded", "x-forwarded-proto"]
+    ...["forwarded-for", "x-forwarded", "x-forwarded-proto"],
+    ...["tailscale-user-login", "tailscale-user-name", "tailscale-app-capabilities", "x-goog-iap-jwt-assertion"],
+    ...["x-goog-authenticated-user-email", "x-arr-log-id", "x-arr-ssl", "x-amz-cf-id", "x-amzn-oidc-data"],
+    ...["x-vercel-id", "x-vercel-ip-country", "ngrok-trace-id", "ngrok-auth-user-email", "x-request-start", "x-scheme"]
   ])("does not take a request that a proxy or a network has given %s", (name) => {
     expect(Gate.isLocal(visitor({ [name]: "10.0.0.1" }))).toBe(false)
   })

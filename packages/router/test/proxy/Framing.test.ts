@@ -1,11 +1,9 @@
 /** A request ends at the upstream where it ended here: nothing in its body becomes a request of its own. */
-import { once } from "node:events"
-import { type AddressInfo, createServer } from "node:net"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { apiKey, opened } from "../Samples.ts"
 import { exchange, served } from "../Served.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
-import { upstream } from "./Upstream.ts"
+import { rawUpstream, upstream } from "./Upstream.ts"
 
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 const hex = smuggled.length.toString(16)
@@ -83,12 +81,7 @@ describe("the body of a request", () => {
 
 /** An answer of the upstream as it comes over the wire, and the text that the application gets. */
 const answered = async (answer: string, request: string) => {
-  const server = createServer((socket) => {
-    socket.on("error", () => {}).once("data", () => void socket.end(answer))
-  })
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  onTestFinished(() => void server.close())
-  const { port } = await proxyTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { port } = await proxyTo(await rawUpstream((socket) => void socket.end(answer)))
   return exchange(port, request)
 }
 

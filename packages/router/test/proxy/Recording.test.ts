@@ -1,12 +1,13 @@
 /** What is recorded of the calls that pass. */
 import { once } from "node:events"
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { describe, expect, it, vi } from "vitest"
 import type { Tachograph } from "../../src/index.ts"
 import type { RecordedEvent } from "../../src/mounts/InProcess.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
-import { listen, upstream } from "./Upstream.ts"
+import { listen, rawUpstream, upstream } from "./Upstream.ts"
 
 const path = "/proxy/local/v1/messages"
 
@@ -194,6 +195,89 @@ describe("a call that passes", () => {
         error: { type: goes === "client" ? "aborted" : "connection_error" }
       })
     }
+  })
+
+  const headOf = (framing: string, type = "application/json") =>
+    `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\n${framing}\r\n\r\n`
+  const lengthOf = (body: string, beyond: number) => `Content-Length: ${Buffer.byteLength(body) + beyond}`
+  const chunked = "Transfer-Encoding: chunked"
+  const chunkOf = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+  const end = (socket: Socket) => void socket.end()
+  const reset = (socket: Socket) => void socket.resetAndDestroy()
+
+  /** What the application got of an answer that `bytes` begin and `finish` ends, once it has `body`, and what became of the call. */
+  const brokenOff = async (bytes: string, body: string, finish?: (socket: Socket) => void) => {
+    const provider = Promise.withResolvers<Socket>()
+    const url = await rawUpstream((socket) => {
+      socket.write(bytes)
+      provider.resolve(socket)
+    })
+    const { port, tachograph } = await proxyTo(url)
+    const sent = httpRequest({ port, host: "127.0.0.1", path, method: "POST", headers: withKey }).end(request)
+    const [received] = (await once(sent, "response")) as [IncomingMessage]
+    let text = ""
+    const over = new Promise<unknown>((resolve) => received.once("error", resolve).once("end", resolve))
+    received.on("data", (chunk) => {
+      text += String(chunk)
+      if (text === body) void provider.promise.then(finish)
+    })
+    const error = (await over) as NodeJS.ErrnoException | undefined
+    expect([received.statusCode, text, error?.code]).toEqual([200, body, "ECONNRESET"])
+    const [event] = await eventsOf(tachograph)
+    return { event: event!, text: await textOf(tachograph) }
+  }
+
+  it.each([
+    ["with fewer bytes than its length", headOf(lengthOf(answer, 10)) + answer, end],
+    ["without its last chunk", headOf(chunked) + chunkOf(answer), reset],
+    ["with a bad chunk behind it in one packet", `${headOf(chunked)}${chunkOf(answer)}no size\r\n`, undefined],
+    ["with a length for a trailer", `${headOf(chunked)}${chunkOf(answer)}0\r\nContent-Length: 1\r\n\r\n`, undefined]
+  ])(
+    "is recorded with an error if its answer breaks off %s, though it is a whole value",
+    async (_name, bytes, finish) => {
+      const { event, text } = await brokenOff(bytes, answer, finish)
+      expect(event.http_status).toBe(200)
+      expect(event.properties.output).toEqual({
+        ...JSON.parse(answer),
+        error: expect.objectContaining({ type: "connection_error" })
+      })
+      expect(text).toContain(`"output":${answer.slice(0, -1)},"error":{"type":"connection_error"`)
+    }
+  )
+
+  it("is recorded as whole if its stream breaks off behind its last event: that says that the answer is", async () => {
+    const body = streamed.join("")
+    const { event } = await brokenOff(headOf(chunked, "text/event-stream") + chunkOf(body), body, reset)
+    expect(event.properties.output).toMatchObject({ stop_reason: "end_turn" })
+    expect(event.properties.output).not.toHaveProperty("error")
+  })
+
+  it("is recorded as whole if the application ends it with the whole value", async () => {
+    const url = await rawUpstream((socket) => void socket.write(headOf(chunked) + chunkOf(answer)))
+    const { port, tachograph } = await proxyTo(url)
+    const sent = httpRequest({ port, host: "127.0.0.1", path, method: "POST", headers: withKey }).end(request)
+    const [received] = (await once(
+      sent.on("error", () => {}),
+      "response"
+    )) as [IncomingMessage]
+    const [chunk] = (await once(
+      received.on("error", () => {}),
+      "data"
+    )) as [Buffer]
+    expect(String(chunk)).toBe(answer)
+    sent.destroy()
+    await eventsOf(tachograph)
+    expect(await textOf(tachograph)).toContain(`"output":${answer}`)
+  })
+
+  it("is recorded with an error over fetch too, where its answer breaks off", async () => {
+    const url = await rawUpstream((socket) => void socket.end(headOf(lengthOf(answer, 10)) + answer))
+    const { tachograph } = await proxyTo(url)
+    const init = { method: "POST", headers: withKey, body: request }
+    const response = await tachograph.fetch(new Request(`http://host${path}`, init))
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+    expect((await eventsOf(tachograph))[0]!.properties.output).toMatchObject({ error: { type: "connection_error" } })
   })
 
   it("is recorded if the provider could not be reached", async () => {

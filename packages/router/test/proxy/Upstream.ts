@@ -1,6 +1,7 @@
 /** A provider on this machine: keeps every request as it came over the wire, and answers as a test says. */
+import { once } from "node:events"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net"
 import { onTestFinished } from "vitest"
 
 interface Received {
@@ -37,6 +38,14 @@ export const listen = async (listener: RequestListener): Promise<number> => {
     server.closeAllConnections()
   })
   return (server.address() as AddressInfo).port
+}
+
+/** Gets each connection once a request has begun on it, and writes what a test says. Returns its URL. */
+export const rawUpstream = async (answer: (socket: Socket) => void): Promise<string> => {
+  const server = createRawServer((socket) => void socket.on("error", () => {}).once("data", () => answer(socket)))
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** Answers each complete request. */

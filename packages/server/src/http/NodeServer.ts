@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
-import type { Duplex } from "node:stream"
 
 export interface Limits {
   /** How long a client may take to send a request, headers and body (ms). */
@@ -34,7 +33,7 @@ const statuses: Readonly<Record<string, readonly [status: number, type: string]>
 }
 
 /** Writes a response to a socket that has no `ServerResponse`, and closes it. */
-const respond = (socket: Duplex, status: number, type: string) => {
+const respond = (socket: Socket, status: number, type: string) => {
   const body = JSON.stringify({ type })
   socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
@@ -43,16 +42,48 @@ const respond = (socket: Duplex, status: number, type: string) => {
   socket.end(() => socket.destroy())
 }
 
-const onClientError = (error: NodeJS.ErrnoException, socket: Duplex & { readonly _httpMessage?: ServerResponse }) => {
+/** `_httpMessage` is the response that is written now. Those behind it follow one after the other. */
+type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
+
+/** Connections whose last response, a refusal, is due. */
+const refused = new WeakSet<Connection>()
+
+/** Refuses what came last, once all requests before it are answered: their clients would take the refusal for their answer. */
+const refuseInTurn = (socket: Connection, status: number, type: string): void => {
+  if (refused.has(socket)) return
+  refused.add(socket)
+  const refuse = (): void => {
+    const current = socket._httpMessage
+    if (current?.req.complete === true && !socket.destroyed) return void current.once("close", refuse)
+    // A response that has begun cannot be replaced, and a broken connection cannot take one.
+    if (!socket.writable || current?.headersSent === true) return void socket.destroy()
+    respond(socket, status, type)
+  }
+  refuse()
+}
+
+const onClientError = (error: NodeJS.ErrnoException, socket: Connection) => {
   // A body of any length, which is answered or passed on as it comes. The server says it once.
   const response = socket._httpMessage
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && response && Node.isLive(response)) return
-  // A response that has begun cannot be replaced, and a broken connection cannot take one.
-  if (!socket.writable || socket._httpMessage?.headersSent || error.code === "ECONNRESET") return socket.destroy()
-  return respond(socket, ...(statuses[error.code ?? ""] ?? ([400, "bad-request"] as const)))
+  if (error.code === "ECONNRESET") return socket.destroy()
+  return refuseInTurn(socket, ...(statuses[error.code ?? ""] ?? ([400, "bad-request"] as const)))
 }
 
-type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
+/**
+ * CONNECT is answered like any other method that is not allowed. Node lets go of a connection with it: what the responses before it need
+ * of the connection is done here.
+ */
+const onConnect = (_request: IncomingMessage, socket: Connection) => {
+  socket.on("error", () => socket.destroy())
+  // What comes after it is no request any more.
+  socket.resume()
+  socket.on("drain", () => {
+    const response = socket._httpMessage
+    if (response?.writableNeedDrain === true) response.emit("drain")
+  })
+  refuseInTurn(socket, 405, "method-not-allowed")
+}
 
 /**
  * Node checks a response's `Content-Length` with a second, empty write, which costs as much as the first. The router writes
@@ -96,6 +127,12 @@ class GracefulServer extends Server {
     return super.close(callback)
   }
 
+  /** Also those that Node has let go of. */
+  override closeAllConnections(): void {
+    super.closeAllConnections()
+    for (const socket of this.#connections) socket.destroy()
+  }
+
   /** As `close`, but keeps idle connections open for one more request, which may already be in transit. */
   retire(callback: () => void): void {
     this.#disableKeepAlive()
@@ -117,8 +154,7 @@ export const make = (limits: Limits, handler: RequestHandler): GracefulServer =>
   // The handler sends the response 100 when it reads the body.
   server.on("checkContinue", onRequest)
   server.on("clientError", onClientError)
-  // CONNECT is answered like any other method that is not allowed.
-  server.on("connect", (_request, socket: Duplex) => respond(socket, 405, "method-not-allowed"))
+  server.on("connect", onConnect)
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     const body = JSON.stringify({ type: "expectation-failed" })
     const headers = {

@@ -45,6 +45,23 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
 })
 
+it("answers CONNECT behind a call when all of the call's answer was read", async () => {
+  const large = Buffer.alloc(16_000_000, "x")
+  const provider = createServer((_request, response) => void response.end(large))
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const url = await serveInProcess(
+    ["--storage", "memory:", "--proxy", "--proxy-open", "--upstream", upstream],
+    "1 minute"
+  )
+  const host = `Host: ${new URL(url).host}\r\n`
+  const call = `POST /proxy/local/x HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}`
+  const { closed, statuses, text } = await exchange(url, `${call}CONNECT x:80 HTTP/1.1\r\n${host}\r\n`)
+  expect({ statuses, closed }).toEqual({ statuses: [200, 405], closed: true })
+  expect(text.length).toBeGreaterThan(large.length)
+})
+
 it("records calls in the project of their key, and nowhere else", async () => {
   const provider = createServer((_request, response) => void response.end('{"choices":[]}'))
   await once(provider.listen(0, "127.0.0.1"), "listening")

@@ -88,9 +88,9 @@ const accepted: Readonly<Record<string, readonly [bytes: string, statuses: Reado
     `GET /health HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\nabc${get("/health")}`,
     [200, 200]
   ],
-  "an unsupported upgrade, which is ignored": [
-    get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
-    [200]
+  "an unsupported upgrade, which is ignored, in its turn": [
+    put(length, body) + get("/health", `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
+    [200, 200]
   ],
   "Expect: 100-continue": [put(`Expect: 100-continue\r\n${length}`, body), [100, 200]],
   "Expect: 100-continue with an invalid event": [
@@ -114,6 +114,15 @@ describe("Request framing", () => {
     const { closed, statuses, text } = await exchange(server.url, bytes)
     expect({ statuses, closed }).toEqual({ statuses: [status], closed: true })
     expect(text).toMatch(/\r\n\r\n\{"type":"[a-z-]+"\}$/)
+  })
+
+  it.concurrent.each([
+    ["CONNECT", ...rejected["CONNECT"]!],
+    ["what is no HTTP", "no HTTP\r\n\r\n", 400],
+    ["headers that are too large", ...rejected["a header larger than 16 KiB"]!]
+  ] as const)("answers the requests before %s first, and then refuses it", async (_name, bytes, status) => {
+    const { closed, statuses } = await exchange(server.url, put(length, body) + get("/health") + bytes)
+    expect({ statuses, closed }).toEqual({ statuses: [200, 200, status], closed: true })
   })
 
   it.concurrent.each(Object.keys(accepted))("answers %s", async (name) => {
