@@ -46,6 +46,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   core: [
     room("telemetry", "telemetry holds metrics and spans."),
     room("Throttle.ts", "Throttle.ts paces background work."),
+    room("Lazy.ts", "Lazy.ts loads what is first needed later."),
     room("domain", "domain is what api takes into a browser."),
     room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
@@ -75,7 +76,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "Storage.ts"
     ),
     room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "storage", "Storage.ts"),
-    room("facts", "facts reads what a call was, and prices it.", "domain"),
+    room("facts", "facts reads what a call was, and prices it.", "Lazy.ts", "domain"),
     room("keys", "keys creates and verifies API keys.", "domain", "storage", "Storage.ts"),
     room(
       "record",

@@ -67,6 +67,7 @@ import {
   SessionReader
 } from "./conversation/SessionReader.ts"
 import * as Prices from "./facts/Prices.ts"
+import * as Pricing from "./facts/Pricing.ts"
 import * as ReadFacts from "./facts/ReadFacts.ts"
 import * as Rules from "./facts/Rules.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
@@ -251,11 +252,7 @@ const make = Effect.gen(function* () {
     }
   )
 
-  // With the first event. Who gives up waiting for it must not interrupt what later events share.
-  const loadPrices = yield* Effect.cached(
-    Effect.uninterruptible(Effect.provideService(Prices.load, Prices.Prices, yield* Prices.Prices))
-  )
-  const rules = yield* Rules.current
+  const pricing = yield* Pricing.make
   const deriveBefore = yield* Deriver.beforeReads
   const { read: readFacts } = yield* Rules.Rules
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
@@ -283,7 +280,7 @@ const make = Effect.gen(function* () {
     const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
     if (!known) return yield* new FingerprintNotFound()
 
-    const prices = yield* loadPrices
+    const { prices, rules } = yield* pricing
     const { arrivedAtMs, idempotency, metadata = null, payload } = event
     const { inputs, output, text } = payload
     const texts = Checksum.ofTexts(
@@ -477,7 +474,7 @@ const make = Effect.gen(function* () {
 
   return Recorder.of({
     prices: yield* Prices.date,
-    rules,
+    rules: yield* Rules.current,
     readFacts,
     rulesInUse: Effect.flatMap(CurrentProject, storage.rulesInUse),
     admission,

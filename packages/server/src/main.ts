@@ -6,19 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import { run } from "./Cli.ts"
+import * as Signals from "./process/Signals.ts"
 import * as Threads from "./process/Threads.ts"
 import * as Worker from "./workers/Worker.ts"
 
 Threads.watch()
 
 if (Worker.assignment === undefined) {
-  // The first signal shuts down gracefully; the second exits immediately.
-  let signalCount = 0
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      if (++signalCount > 1) void Threads.end(() => process.exit(1))
-    })
-  }
+  Signals.watch(() => void Threads.end(() => process.exit(1)))
   // SIGHUP restarts the workers. Without workers, or when a terminal closes, it shuts down.
   process.on("SIGHUP", () => {
     if (process.listenerCount("SIGHUP") === 1) process.kill(process.pid, "SIGTERM")

@@ -1,6 +1,6 @@
 /** Runs the command `tachograph` as a process, as a user does. */
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -25,6 +25,8 @@ export interface Running {
   /** The address that the server printed. */
   readonly url: string
   readonly output: () => { readonly stdout: string; readonly stderr: string }
+  readonly isRunning: () => boolean
+  readonly finished: Promise<Finished>
   readonly stop: (signal?: NodeJS.Signals) => Promise<Finished>
 }
 
@@ -33,6 +35,10 @@ export interface Options {
   readonly cwd?: string
   /** The program to run instead of the bundle. */
   readonly main?: string
+  /** How many files the process may have open. */
+  readonly handles?: number
+  /** Runs the command as the script `start` of a package, by npm, in a process group of its own, whose leader is npm. */
+  readonly isByNpm?: boolean
 }
 
 /** A new folder, removed after the test file. */
@@ -43,13 +49,26 @@ export const temporaryFolder = (): string => {
   return folder
 }
 
+/** The words of a command line. */
+const wordsOf = (args: ReadonlyArray<string>, cwd: string, { handles, isByNpm, main = program }: Options) => {
+  const words = [process.execPath, main, ...args]
+  if (handles !== undefined) return ["sh", "-c", `ulimit -n ${handles} && exec "$@"`, "sh", ...words]
+  if (isByNpm !== true) return words
+  const script = `exec ${words.map((word) => `'${word}'`).join(" ")}`
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts: { start: script } }))
+  return ["npm", "start"]
+}
+
 /** Starts a command. */
-export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), env = {}, main = program }: Options) => {
+export const start = (args: ReadonlyArray<string>, options: Options) => {
+  const { cwd = temporaryFolder(), env = {}, isByNpm = false } = options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("TACHOGRAPH_"))
-  const child = spawn(process.execPath, [main, ...args], {
+  const [command, ...rest] = wordsOf(args, cwd, options)
+  const child = spawn(command!, rest, {
     cwd,
     env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: isByNpm
   })
   let stdout = ""
   let stderr = ""
@@ -60,7 +79,13 @@ export const start = (args: ReadonlyArray<string>, { cwd = temporaryFolder(), en
       resolve({ code, signal, stdout, stderr })
     })
   )
-  afterFile(() => child.kill("SIGKILL"))
+  afterFile(() => {
+    try {
+      process.kill(isByNpm ? -child.pid! : child.pid!, "SIGKILL")
+    } catch {
+      // It has ended.
+    }
+  })
   return { child, finished, output: () => ({ stdout, stderr }) }
 }
 
@@ -82,6 +107,8 @@ export const serve = async (args: ReadonlyArray<string>, options: Options = {}):
     url,
     pid: child.pid!,
     output,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    finished,
     stop: (signal = "SIGTERM") => {
       child.kill(signal)
       return finished

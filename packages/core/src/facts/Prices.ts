@@ -17,9 +17,15 @@ export const date: Effect.Effect<string> = Effect.map(Prices, (source) =>
   source === "none" ? "" : ListDates.of(source.own)
 )
 
+/** A list that knows no model. */
+export const none: PriceList.PriceList = { date: "", cost: () => ({ unpriced: "unknown-model" }) }
+
 /** Imports the list, which takes some megabytes: to be called when there is something to price. */
-export const load: Effect.Effect<PriceList.PriceList> = Effect.flatMap(Prices, (source) =>
+export const load: Effect.Effect<PriceList.PriceList, unknown> = Effect.flatMap(Prices, (source) =>
   source === "none"
-    ? Effect.succeed({ date: "", cost: () => ({ unpriced: "unknown-model" }) as const })
-    : Effect.promise(async () => (await import("@tachograph/prices")).PriceList.make(source.own))
+    ? Effect.succeed(none)
+    : Effect.tryPromise({
+        try: async () => (await import("@tachograph/prices")).PriceList.make(source.own),
+        catch: (error) => error
+      })
 )

@@ -27,3 +27,6 @@ export const current: Effect.Effect<string> = Effect.map(
     return `${version}, prices ${date}${own}`
   }
 )
+
+/** By which events are computed whose price list could not be loaded. */
+export const unpriced: Effect.Effect<string> = Effect.map(Rules, ({ version }) => `${version}, prices not loaded`)

@@ -27,7 +27,7 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
   const run: Run = {
     ...options,
     storage,
-    prices: yield* Prices.load,
+    prices: yield* Effect.orDie(Prices.load),
     rules: yield* Rules.current,
     readFacts: (yield* Rules.Rules).read,
     startedAt: yield* DateTime.now

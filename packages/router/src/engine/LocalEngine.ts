@@ -47,7 +47,7 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
     const operations = new Map<string, Operation>([
       ...handled,
       ...Object.entries(yield* Pages.operations),
-      ...Object.entries(Viewer.operations())
+      ...Object.entries(yield* Viewer.operations)
     ])
     const answerErrors = ErrorAnswer.make()
     const compress = AnswerCompression.make()

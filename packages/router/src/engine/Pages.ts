@@ -1,5 +1,6 @@
 /** The description of the contract, `/openapi.json`, and the page that shows it, `/docs`. */
 import { TachographApi } from "@tachograph/api"
+import { Lazy } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,6 +10,7 @@ import { BasePath } from "../BasePath.ts"
 import { pagePaths } from "../Engine.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as Answer from "../response/Answer.ts"
+import * as LazyPages from "./LazyPages.ts"
 
 /** Renders the page, which weighs megabytes: only when it is first asked for. */
 const renderDocs = (api: typeof TachographApi) =>
@@ -30,7 +32,6 @@ export const operations = Effect.gen(function* () {
   const openapi = yield* Effect.cached(
     Effect.sync(() => Answer.shared(Answer.json(JSON.stringify(OpenApi.fromApi(api)))))
   )
-  // A client that disconnects must not interrupt what later requests share.
-  const docs = yield* Effect.cached(Effect.uninterruptible(renderDocs(api)))
+  const docs = LazyPages.orOverloaded(yield* Lazy.make(renderDocs(api)))
   return { openapi: () => openapi, docs: () => docs } satisfies Record<keyof typeof pagePaths, Operation>
 })

@@ -1,4 +1,5 @@
 /** The viewer: pages that `@tachograph/viewer` holds compressed. They need no key: the page asks for one. */
+import { Lazy } from "@tachograph/core"
 import type { Asset } from "@tachograph/viewer"
 import * as Effect from "effect/Effect"
 import { gunzipSync } from "node:zlib"
@@ -6,6 +7,7 @@ import type { viewerPaths } from "../Engine.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as Answer from "../response/Answer.ts"
 import * as AnswerCompression from "./AnswerCompression.ts"
+import * as LazyPages from "./LazyPages.ts"
 
 /** Everything comes from here, no text becomes markup or script, and no other page can hold the viewer. */
 const contentSecurityPolicy = [
@@ -60,8 +62,8 @@ const matches = (header: string | undefined, etag: string): boolean =>
     .map((each) => each.trim())
     .some((each) => each === "*" || each === etag)
 
-export const operations = () => {
-  const loaded = Effect.runSync(Effect.cached(Effect.uninterruptible(load)))
+export const operations = Effect.gen(function* () {
+  const loaded = LazyPages.orOverloaded(yield* Lazy.ofModule(load))
   const answers = new Map<string, Answer.Answer>()
 
   const answerOf = (asset: Asset, encoding: Encoding): Answer.Answer => {
@@ -103,4 +105,4 @@ export const operations = () => {
     // Relative, because a framework may have removed the path below which everything is mounted.
     viewerRedirect: () => Effect.succeed({ status: 308, headers: { location: "viewer/" }, body: "" })
   } satisfies Record<keyof typeof viewerPaths, Operation>
-}
+})

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { stall, untilRefused } from "../RawSocket.ts"
+import { stall } from "../RawSocket.ts"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
 
@@ -122,17 +122,11 @@ describe("tachograph serve", () => {
     expect((await server.stop()).code).toBe(0)
   })
 
-  it.concurrent("shuts down in time although a client stalls, and immediately on the second signal", async () => {
-    const env = { TACHOGRAPH_API_KEY: ownKey }
-    const one = await serve(["--port", "0", "--storage", "memory:"], { env })
-    const other = await serve(["--port", "0", "--storage", "memory:"], { env })
-    const clients = await Promise.all([one, other].map(({ url }) => stall(url, ownKey)))
-    const ended = one.stop()
-    void other.stop()
-    await untilRefused(other.url)
-    expect((await other.stop()).code).toBe(1)
-    expect((await ended).code).toBe(0)
-    await Promise.all(clients.map(({ finished }) => finished))
+  it.concurrent("shuts down in time although a client stalls", async () => {
+    const server = await serve(["--port", "0", "--storage", "memory:"], { env: { TACHOGRAPH_API_KEY: ownKey } })
+    const client = await stall(server.url, ownKey)
+    expect((await server.stop()).code).toBe(0)
+    await client.finished
   })
 
   it.concurrent("prices calls by a file of the operator, also on the engine's thread", async () => {

@@ -13,7 +13,7 @@ const deathsWithinMs = 60_000
 const reopenMs = 500
 
 /** A thread on demand that could not be started is not tried again for so long (ms). */
-const failedForMs = 60_000
+const failedForMs = 5_000
 
 /** A thread on demand that nothing was asked of for so long is ended (ms). */
 const idleMs = 60_000
@@ -146,7 +146,12 @@ export class Supervisor {
     } catch (error) {
       if (this.#options.isOnDemand && !this.#isClosed && !(error instanceof ThreadDown)) {
         this.#failure = { error, atMs: performance.now() }
-        this.#run(Effect.logWarning(`The ${this.#options.name} cannot be started, and is not used`, error))
+        this.#run(
+          Effect.logWarning(
+            `The ${this.#options.name} cannot be started, and is not used for ${failedForMs / 1_000} s`,
+            error
+          )
+        )
       }
       throw error
     }
