@@ -56,7 +56,12 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     }
   ],
   client: [
-    packages("client imports only formats.", "!@tachograph/formats", "!@tachograph/formats/*"),
+    packages(
+      "client imports only formats.",
+      "!@tachograph/formats",
+      "!@tachograph/formats/*",
+      "!@tachograph/formats/masking/*"
+    ),
     {
       group: [...node, "effect", "effect/**", "@effect/**"],
       message: "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node."

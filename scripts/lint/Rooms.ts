@@ -19,7 +19,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   formats: [
     room("Format.ts", "Format.ts is what each format implements."),
     room("json", "json reads JSON as it came.", "Format.ts"),
-    room("stream", "stream cuts a body into payloads.", "Format.ts", "json")
+    room("stream", "stream cuts a body into payloads.", "Format.ts", "json"),
+    room("PercentDecoding.ts", "PercentDecoding.ts decodes URLs."),
+    room("Remember.ts", "Remember.ts keeps results."),
+    room("Credentials.ts", "Credentials.ts says which texts are credentials.", "PercentDecoding.ts", "Remember.ts"),
+    room("masking", "masking leaves out of texts what is not to be recorded.", "Credentials.ts", "Remember.ts")
   ],
   client: [
     room("api/generated", "api/generated is what the contract says."),

@@ -11,7 +11,6 @@ import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
 import { envelopeOf } from "./event/Envelope.ts"
 import { isObject, objectIn, type Payload } from "./event/Event.ts"
-import { withoutSecrets } from "./event/Masking.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
 import { Intake } from "./Intake.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
@@ -161,8 +160,9 @@ export class Core {
       inputs,
       model,
       occurredAt,
-      output
-    }: Omit<RecordedCall, keyof Context.CallContext>
+      output,
+      secrets = []
+    }: Omit<RecordedCall, keyof Context.CallContext> & { readonly secrets?: ReadonlyArray<string> }
   ) {
     // Throws where the time is none, before the platform is asked to wait.
     const envelope = { ...envelopeOf(occurredAt ?? new Date(), durationMs, firstTokenMs, httpStatus), model }
@@ -175,7 +175,7 @@ export class Core {
       this.intake.lose({ reason: "unreadable", cause })
       return settle()
     }
-    const found = { ...payload, apiOf: () => api, secrets: [] }
+    const found = { ...payload, apiOf: () => api, secrets }
     const bytes = payload.inputs.length + payload.output.length
     if (!this.budget.take(bytes)) {
       this.intake.lose({ reason: "memory" })
@@ -212,12 +212,11 @@ export class Core {
   async #payloadOf({ output, request }: FinishedCall) {
     const inputs = await request.text()
     if (inputs === undefined) return undefined
-    const secrets = request.secrets(inputs)
     return {
       apiOf: request.apiOf,
-      secrets,
-      inputs: withoutSecrets(inputs, secrets),
-      output: withoutSecrets(await output(), secrets)
+      secrets: request.secrets(inputs),
+      inputs,
+      output: await output()
     }
   }
 

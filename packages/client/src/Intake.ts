@@ -4,8 +4,8 @@ import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
-import { type Envelope, objectIn, type Payload, textOf } from "./event/Event.ts"
-import { withoutSecrets } from "./event/Masking.ts"
+import { type Envelope, objectIn, textOf } from "./event/Event.ts"
+import { type Made, masked } from "./event/Masking.ts"
 import { nameOf } from "./event/Names.ts"
 import { Redacted, redactedText } from "./event/Redaction.ts"
 import * as Session from "./event/Session.ts"
@@ -18,10 +18,8 @@ import { SpoolQueue } from "./SpoolQueue.ts"
 import type { Warn } from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
-interface Found extends Omit<Payload, "api"> {
+interface Found extends Made {
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
-  /** Credentials of the call, which the payload has no more. */
-  readonly secrets: ReadonlyArray<string>
 }
 
 /** A call that is over and becomes an event. */
@@ -269,7 +267,8 @@ export class Intake {
   async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array | undefined> {
     const found = await find()
     if (found === undefined) throw new Dropped({ reason: "unreadable" })
-    const inputs = objectIn(found.inputs)
+    const call = masked(found)
+    const inputs = objectIn(call.inputs)
     if (inputs === undefined) {
       throw new Dropped({ reason: "unreadable", cause: new TypeError("inputs: expected the JSON text of an object") })
     }
@@ -282,9 +281,10 @@ export class Intake {
       person: await nameOf(context.person)
     }
     // A person may be named by their key.
-    const safeNames = JSON.parse(withoutSecrets(JSON.stringify(names), found.secrets)) as typeof names
-    const whole: Envelope = { ...safeNames, ...envelope }
-    const payload = { api, inputs: found.inputs, output: found.output }
+    const safeNames = JSON.parse(call.beside(JSON.stringify(names))) as typeof names
+    const redacted = call.count()
+    const whole: Envelope = { ...safeNames, ...envelope, recorded: redacted === 0 ? undefined : { redacted } }
+    const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options
     return Utf8.bytesOf(redact === undefined ? textOf(payload, whole) : redactedText(redact, payload, inputs, whole))
   }

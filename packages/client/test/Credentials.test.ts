@@ -88,6 +88,26 @@ describe("a credential", () => {
     expect(events[0]!.properties.output).toMatchObject({ account: "[redacted]" })
   })
 
+  it("at a place of the wire in the body is masked, also where the answer repeats it, and the event says so", async () => {
+    const servers = `"mcp_servers":[{"type":"url","url":"https://a","authorization_token":"${planted}"}]`
+    const text = body.replace("{", `{ ${servers}, `)
+    const { events } = await sent({}, "", { ...messages.answer, echo: `You sent ${planted}` }, text)
+    const masked = text.replaceAll(planted, "[redacted]")
+    expect(events[0]!.text).toContain(`"inputs":${masked}`)
+    expect(events[0]!.properties.output).toMatchObject({ echo: "You sent [redacted]" })
+    // With the person and the session.
+    expect(JSON.parse(events[0]!.text).recorded).toEqual({ redacted: 4 })
+  })
+
+  it("at such a place is masked in a call that the application records itself", async () => {
+    const recording = await startRecording()
+    const inputs = `{"model":"m","api_key":"${planted}","n": 1.0}`
+    recording.recorder.record({ api: "provider1-chat-completions", inputs, output: {}, session: "own" })
+    const [event] = await recording.events()
+    expect(event!.text).toContain(`"inputs":{"model":"m","api_key":"[redacted]","n": 1.0}`)
+    expect(JSON.parse(event!.text).recorded).toEqual({ redacted: 1 })
+  })
+
   it("in the query is known as it was sent, too", async () => {
     const [raw, other] = ["PLANTED%2dodd%2d0123456789%2f%2b", "PLANTED-odd-0123456789/+"]
     const { events } = await sent({}, `?sig=${raw}`, { ...messages.answer, echo: `${raw} ${other}` }, body)

@@ -23,14 +23,14 @@ const wordsOf = (name: string): string =>
     .toLowerCase()
 
 /** Whether it is a name of credentials, as it is written or in words: `APIKey` and `ApiKEY`. */
-const isNamed = (name: string): boolean =>
+export const isNamed = (name: string): boolean =>
   [name.toLowerCase(), wordsOf(name)].some((words) => names.test(words) && !namingKeys.test(words))
 
 /** One request after the other has the same headers. */
 const isNamedHeader = remembering(isNamed)
 
 /** A scheme of RFC 9110 before the value, whatever the header is called. */
-const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i
+export const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i
 
 /** What ends a name that is no credential's: of things that an event may well repeat, and that are often random. */
 const harmless =
@@ -54,6 +54,10 @@ export const looksRandom = (value: string): boolean =>
 /** A shorter value could be an ordinary word of the payload. */
 const shortest = 8
 
+/** What is given for a key where a server on one's own machine needs none: words that a payload may have. */
+const placeholder =
+  /^(?:bearer\s+)?(?:sk-)?(?:lm-studio|placeholder|anything|something|unused|(?:not|no|none)[-_ ]?(?:api[-_ ]?)?(?:key[-_ ]?)?(?:needed|required|used|set|key)|(?:your|my|dummy|fake|local|test)[-_ ]?(?:api[-_ ]?)?key)$/i
+
 /** What stands for a credential. */
 export const mask = "[redacted]"
 
@@ -62,9 +66,17 @@ type Pairs = Iterable<readonly [name: string, value: string]>
 /** The value of `name=value` or `name="value"`. Equals signs at the end belong to Base64. */
 const withoutName = (word: string): string => /^[\w.-]+="?([^="].*?)"?$/s.exec(word)?.[1] ?? word
 
+/** Cookies that open something. Others hold words, such as a language, unless they look random. */
+const opening = /sess|sid(?![a-z])|csrf|xsrf|auth|login|remember|ticket/i
+
+const isOpening = (cookie: string): boolean => {
+  const [name = "", value] = cookie.split(/=(.*)/s)
+  return value === undefined || opening.test(name) || isNamed(name) || looksRandom(withoutName(cookie))
+}
+
 /** `Bearer KEY`, `Scheme name=value, name=value`; of cookies `name=value; name=value`. */
 const partsOf = (name: string, value: string): ReadonlyArray<string> => {
-  if (/cookie$/i.test(name)) return value.split(/;\s*/).map(withoutName)
+  if (/cookie$/i.test(name)) return value.split(/;\s*/).filter(isOpening).map(withoutName)
   return value.split(",").flatMap((part) => {
     const words = part.trim().split(/\s+/)
     // The first of several is a scheme.
@@ -135,7 +147,7 @@ export const credentialsOf = (headerPairs: Pairs, queryPairs: Pairs, others: Rea
     for (const text of [value, ...partsOf(name, value), ...basicPartsOf(value)]) found.push(text)
   }
   for (const [name, value] of queryPairs) if (parameters.test(name) || isNamed(name)) found.push(value)
-  return longestFirst(found.filter(({ length }) => length >= shortest))
+  return longestFirst(found.filter((text) => text.length >= shortest && !placeholder.test(text)))
 }
 
 /** One may be a part of another. */
@@ -201,9 +213,6 @@ const upperEscape = (character: string): string => unicodeEscape(character).toUp
 /** What can be written as `\u00` and two digits: what is escaped already is not escaped again. */
 const [punctuation, printable] = [/(?!["\\])[ -/:-@[-`{-~]/g, /(?!["\\])[ -~]/g]
 
-/** Whether a JSON text writes some character by its number: otherwise it cannot hold what is written so. */
-export const hasEscapes = (text: { readonly includes: (part: string) => boolean }): boolean => text.includes("\\u00")
-
 /** A text between the quotes of JSON, as most write it, and as PHP does. */
 const plainly = (text: string): ReadonlyArray<string> => {
   const written = JSON.stringify(text).slice(1, -1)
@@ -255,8 +264,8 @@ export const inCutJson = (credential: string): ReadonlyArray<string> =>
 
 /**
  * How a JSON text may write a credential, between its quotes, by itself or as a part of a URL. The text of an answer that is no JSON,
- * such as one that broke off, is a text in the event, where what was escaped is escaped again. `withEscapes` is what `hasEscapes` says
- * of the text: most have none, and most forms are.
+ * such as one that broke off, is a text in the event, where what was escaped is escaped again. `withEscapes` says
+ * whether the text writes some character by its number: most have none, and most forms are.
  */
 export const inJson = (credential: string, withEscapes = true): ReadonlyArray<string> => {
   const encodings = encodingsOf(credential)

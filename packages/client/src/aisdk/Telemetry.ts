@@ -5,7 +5,6 @@
 import { failureOf } from "@tachograph/formats/Failures"
 import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
-import { withoutSecrets } from "../event/Masking.ts"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Said from "./Said.ts"
 import type { Fields, Started, Starts } from "./Starts.ts"
@@ -40,6 +39,8 @@ const forObjects = new Set<unknown>(["ai.generateObject", "ai.streamObject"])
 export interface AiSdkCall {
   readonly inputs: string
   readonly output: string
+  /** Credentials that the payload may hold. */
+  readonly secrets: ReadonlyArray<string>
   readonly occurredAt: Date
   readonly durationMs: number
   readonly firstTokenMs: number | undefined
@@ -76,8 +77,9 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
   const secrets = [started.told, Written.toldOf(event)].flatMap((told) => secretsOf(told, inputs))
   secrets.sort((a, b) => b.length - a.length)
   return {
-    inputs: withoutSecrets(inputs, secrets),
-    output: withoutSecrets(output, secrets),
+    inputs,
+    output,
+    secrets,
     occurredAt: started.occurredAt,
     durationMs: performance.now() - started.startedAt,
     firstTokenMs: numberIn(event["performance"], "timeToFirstOutputMs") ?? numberIn(started.answer, "msToFirstChunk"),

@@ -35,6 +35,8 @@ export interface RecordedEvent {
   readonly http_status?: number | undefined
   /** The model that was asked for, where the URL names it. */
   readonly model?: string | undefined
+  /** What the recorder says of the event: how many parts of it were masked. */
+  readonly recorded?: { readonly redacted: number } | undefined
 }
 
 /** Fields beside the payload. */

@@ -1,6 +1,7 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
+import * as Masking from "@tachograph/formats/masking/Call"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
 import { isUtf8 } from "node:buffer"
@@ -8,7 +9,6 @@ import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
 import * as CallOutput from "./CallOutput.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
-import { Secrets } from "./Secrets.ts"
 
 /** The bodies of a call, decompressed. */
 export interface Bodies {
@@ -40,8 +40,10 @@ const withoutMark = (text: Buffer): Buffer =>
 const isCutByAnswer = ({ isRequestWhole, status }: PassedCall): boolean => !isRequestWhole && status !== 0
 
 /** A request that broke off, in the shape of an answer that did. */
-const cutInputs = (sent: Buffer): Buffer =>
-  Buffer.from(JSON.stringify(failureOf("cut", sent.toString(), "The request ended before all of it had come.")))
+const cutInputs = (sent: Uint8Array): Buffer =>
+  Buffer.from(
+    JSON.stringify(failureOf("cut", Buffer.from(sent).toString(), "The request ended before all of it had come."))
+  )
 
 /** What is no UTF-8 becomes U+FFFD, as in the client: JSON is nothing else, and the call was one all the same. */
 function* inUtf8(text: Buffer): Steps.Steps<Buffer> {
@@ -68,11 +70,8 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption, failureCode })
-  const received = inputs === undefined ? cutInputs(sent) : sent
-  const secrets = yield* Secrets.make(call, [received, output])
-  const safeInputs = secrets && (yield* secrets.withoutInInputs(received))
-  const safeOutput = safeInputs && (yield* secrets.withoutInOutput(output))
-  if (safeOutput === undefined) return "too-many-credentials"
+  const masked = yield* Masking.masked(call, sent, output, inputs === undefined ? cutInputs : undefined)
+  if (masked === undefined) return "too-many-credentials"
   const envelope = Buffer.from(
     JSON.stringify({
       ...grouping,
@@ -87,14 +86,15 @@ export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
     })
   )
   // A person may be named by their key.
-  const safeEnvelope = yield* secrets!.withoutInInputs(envelope)
+  const safeEnvelope = yield* masked.beside(envelope)
   if (safeEnvelope === undefined) return "too-many-credentials"
+  const recorded = masked.count === 0 ? "" : `"recorded":{"redacted":${masked.count}},`
   return Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":`),
-    safeInputs!,
+    masked.inputs,
     Buffer.from(`,"output":`),
-    safeOutput,
-    Buffer.from("},"),
+    masked.output,
+    Buffer.from(`},${recorded}`),
     safeEnvelope.subarray(1)
   ])
 }

@@ -31,11 +31,16 @@ const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall =
 })
 
 /** `reserve` is told what the event takes beyond the copies. Texts from 32 KiB on are made in turns. */
-const make = (fields: Partial<PassedCall>, maxBytes: number, reserve: (bytes: number) => boolean = () => true) => {
+const make = (
+  fields: Partial<PassedCall>,
+  maxBytes: number,
+  reserve: (bytes: number) => boolean = () => true,
+  bodies = { inputs, output }
+) => {
   const pack = (text: string, encodings = "") =>
     encodings.split(", ").reduce((body, name) => (name === "gzip" ? gzipSync(body) : body), Buffer.from(text))
-  const request = pack(inputs, fields.requestEncoding)
-  const copies = Buffer.concat([request, pack(output, fields.responseEncoding)])
+  const request = pack(bodies.inputs, fields.requestEncoding)
+  const copies = Buffer.concat([request, pack(bodies.output, fields.responseEncoding)])
   const bodyOf = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
   return bodyOf(callOf(request, fields), copies, maxBytes).pipe(
     Effect.provideService(ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes))),
@@ -57,6 +62,41 @@ describe("the event of a call that passed", () => {
     expect(await make({ credentials }, 200_000)).toMatchObject({ success: "too-many-credentials" })
     const alike = Array.from({ length: 60 }, (_, n) => `${"a".repeat(1_000)}${n}`)
     expect(await make({ credentials: alike }, 200_000)).toMatchObject({ success: "too-many-credentials" })
+  })
+
+  const eventOf = async (bodies: { readonly inputs: string; readonly output: string }, fields = {}) => {
+    const made = await make(fields, 2_000_000, undefined, bodies)
+    if (!Result.isSuccess(made) || typeof made.success === "string") throw new Error("no event")
+    const text = made.success.toString()
+    return { text, event: JSON.parse(text) }
+  }
+
+  it("has no credential of its bodies' places, wherever an answer repeats it, and says how many were masked", async () => {
+    const server = `{"type":"mcp","authorization":"planted-one","headers":{"Authorization":"Bearer planted-two"}}`
+    const inputs = `{ "input":[1.0],"tools":[${server}], "api_k\\u0065y" : "planted-three", "api_key":7}`
+    const output = `{"output":[],"tools":[${server}],"error":"planted-two, planted-three or planted-five"}`
+    const { event, text } = await eventOf({ inputs, output }, { rest: "/responses", credentials: ["planted-five"] })
+    const left = `{"type":"mcp","authorization":"[redacted]","headers":{"Authorization":"[redacted]"}}`
+    expect(text).toContain(
+      `"inputs":{ "input":[1.0],"tools":[${left}], "api_k\\u0065y" : "[redacted]", "api_key":"[redacted]"}`
+    )
+    expect(text).toContain(`"output":{"output":[],"tools":[${left}],"error":"[redacted], [redacted] or [redacted]"}`)
+    expect(event.recorded).toEqual({ redacted: 9 })
+    const plain = await eventOf({ inputs: `{"input":"[redacted]"}`, output: "{}" }, { rest: "/responses" })
+    expect(plain.event.recorded).toBeUndefined()
+  })
+
+  it("has none of its bodies' places either where there are more than are looked for, or the request broke off", async () => {
+    const tools = Array.from({ length: 2_000 }, (_, n) => ({
+      type: "mcp",
+      authorization: `planted-${n}`.padEnd(64, "x")
+    }))
+    const many = await eventOf({ inputs: JSON.stringify({ input: "a", tools }), output: "{}" }, { rest: "/responses" })
+    expect(many.text).not.toContain("planted")
+    expect(many.event.recorded).toEqual({ redacted: 2_000 })
+    const inputs = `{"input":"","api_key":"planted-ke`
+    const cut = await eventOf({ inputs, output: "{}" }, { isRequestWhole: false, status: 413 })
+    expect(cut.event.properties.inputs.error.body).toBe(`{"input":"","api_key":"[redacted]`)
   })
 
   it.each([

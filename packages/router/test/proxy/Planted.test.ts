@@ -18,7 +18,7 @@ const inHeaders = {
   "x-api-key": planted("x-api-key"),
   apikey: planted("apikey"),
   "ocp-apim-subscription-key": planted("subscription"),
-  cookie: `session=${planted("cookie")}; other=${encodeURIComponent(planted("encoded-cookie"))}`,
+  cookie: `session=${planted("cookie")}; other-token=${encodeURIComponent(planted("encoded-cookie"))}`,
   "x-amz-security-token": planted("token"),
   "X-Auth-Key": planted("auth-key"),
   "x-functions-key": planted("functions-key"),

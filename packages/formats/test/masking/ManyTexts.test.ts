@@ -1,7 +1,7 @@
-import { Steps } from "@tachograph/core"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { ManyTexts } from "../../src/calls/ManyTexts.ts"
+import { ManyTexts } from "../../src/masking/ManyTexts.ts"
+import * as Steps from "../../src/masking/Steps.ts"
 
 type Found = readonly [text: string, from: number, to: number]
 

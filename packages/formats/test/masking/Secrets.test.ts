@@ -1,6 +1,6 @@
-import { Steps } from "@tachograph/core"
 import { describe, expect, it } from "vitest"
-import { Secrets } from "../../src/calls/Secrets.ts"
+import { Secrets } from "../../src/masking/Secrets.ts"
+import * as Steps from "../../src/masking/Steps.ts"
 
 const masked = (
   credentials: ReadonlyArray<string>,
@@ -19,7 +19,7 @@ const masked = (
     Steps.run(secrets.withoutInInputs(Buffer.from(inputs))),
     Steps.run(secrets.withoutInOutput(Buffer.from(output)))
   ]
-  return texts.map((text) => text?.toString())
+  return texts.map((text) => text && Buffer.from(text).toString())
 }
 
 describe("what is recorded", () => {

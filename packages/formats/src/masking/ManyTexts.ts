@@ -1,6 +1,6 @@
 /** Finds many texts in a long one, in one pass over it. */
-import { Steps } from "@tachograph/core"
-import { maxWorkFor } from "@tachograph/formats/Credentials"
+import { maxWorkFor } from "../Credentials.ts"
+import * as Steps from "./Steps.ts"
 
 interface Sought<Owner> {
   readonly bytes: Uint8Array

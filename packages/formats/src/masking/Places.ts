@@ -1,0 +1,45 @@
+/** Where bodies of requests to providers and gateways hold credentials: a table. `docs/proxy.md` has it for people. */
+
+/** What is masked of a value: all of it, or within it what has the name of a credential, or the form of one in a header. */
+export type Place = "all" | "named" | { readonly [name: string]: Place }
+
+/** The name of every element of an array, and of every field that the table does not name. */
+export const each = "*"
+
+/** Those of a server of the Model Context Protocol, as OpenAI, xAI and Groq take it, and the AI SDK passes it on. */
+const ofServer = { authorization: "all", headers: "named", extra_headers: "named" } as const
+
+/** Vertex AI, of a search that is not Google's. */
+const ofRetrieval = { apiAuth: { apiKeyConfig: { apiKeyString: "all" } } } as const
+
+const ofTool = {
+  ...ofServer,
+  args: ofServer,
+  // Gemini.
+  mcpServers: "named",
+  mcp_servers: "named",
+  retrieval: { externalApi: ofRetrieval }
+} as const
+
+/** Of a body: its fields, and those below them. */
+export const places: Place = {
+  tools: { [each]: ofTool },
+  // Anthropic.
+  mcp_servers: "named",
+  // LiteLLM and other gateways, which take the keys of providers.
+  api_key: "all",
+  apiKey: "all",
+  azure_ad_token: "all",
+  aws_secret_access_key: "all",
+  aws_session_token: "all",
+  vertex_credentials: "all",
+  headers: "named",
+  extra_headers: "named",
+  litellm_params: "named",
+  model_list: "named",
+  fallbacks: "named",
+  user_config: "named",
+  customer_credentials: "all",
+  // Vercel.
+  providerOptions: { gateway: { byok: "named" } }
+}
