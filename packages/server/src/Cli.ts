@@ -23,7 +23,8 @@ import { verify } from "./commands/Verify.ts"
 import { CommandError, UsageError } from "./terminal/CliErrors.ts"
 import * as Worker from "./workers/Worker.ts"
 
-const tachograph = Command.make("tachograph").pipe(
+/** The tree of commands. */
+export const tachograph = Command.make("tachograph").pipe(
   Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
   Command.withSubcommands([
     serve,

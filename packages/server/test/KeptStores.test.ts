@@ -1,0 +1,136 @@
+/** Stores that earlier versions wrote, opened by every command. */
+import { HttpClient } from "@tachograph/testkit"
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { describe, expect, it, vi } from "vitest"
+import { tachograph } from "../src/Cli.ts"
+import { runInProcess } from "./CommandLine.ts"
+import { serve, start, temporaryFolder } from "./TachographProcess.ts"
+
+const kept = (file: string) => new URL(`kept/${file}`, import.meta.url)
+
+const names = readdirSync(kept("")).flatMap((file) => /^(.+)\.db\.gz$/.exec(file)?.[1] ?? [])
+
+interface Kept {
+  readonly keys: Readonly<Record<"admin" | "reader" | "other" | "revoked", string>>
+  readonly events: ReadonlyArray<string>
+}
+
+const contentOf = (name: string): Kept => JSON.parse(readFileSync(kept(`${name}.json`), "utf8"))
+
+/** A copy of a store, in a folder of its own. */
+const copyOf = (name: string) => {
+  const folder = temporaryFolder()
+  const file = join(folder, "tachograph.db")
+  writeFileSync(file, gunzipSync(readFileSync(kept(`${name}.db.gz`))))
+  return { folder, file, storage: `sqlite:${file}` }
+}
+
+type Command = typeof tachograph
+
+/** The names of all commands that do something: `keys create`. */
+const leaves = ({ subcommands }: { readonly subcommands: Command["subcommands"] }, path = ""): ReadonlyArray<string> =>
+  subcommands
+    .flatMap(({ commands }) => commands)
+    .flatMap((command) => {
+      const own = `${path}${command.name}`
+      return command.subcommands.length === 0 ? [own] : leaves(command, `${own} `)
+    })
+
+interface Case {
+  /** Arguments after the name of the command and `--storage`. */
+  readonly args?: (folder: string) => ReadonlyArray<string>
+  /** Where `--storage` is not an option. */
+  readonly ownStorage?: boolean
+  readonly prints: RegExp
+}
+
+const session = "session-openai-responses"
+
+/** What each command says of a store, in the order in which they run. `serve` and `tail` go on until they are stopped. */
+const cases: Readonly<Record<string, Case>> = {
+  migrate: { prints: /^(The tables are up to date|Ran \d{4}_)/ },
+  sessions: { prints: new RegExp(`${session} .*Question 0: where is refund 470\\? Grüße 🙂`) },
+  show: { args: () => [session], prints: /Question 4: where is refund 474\?/ },
+  calls: { args: () => ["--errors"], prints: / failed .*rate_limit_error: slow down/ },
+  search: { args: () => ["refund 473"], prints: new RegExp(session) },
+  usage: { args: () => ["--by", "agent"], prints: /^support +14 /m },
+  compare: { args: () => ["support", "v1", "v2"], prints: /instructions/ },
+  storage: { prints: /^project +other project +1 /m },
+  verify: { prints: /^Verified 38 events .* 2 projects: nothing is wrong$/m },
+  reindex: { prints: /^other project .* 1$/m },
+  "keys list": { prints: /^key_\w+ +default +reads +read +valid until /m },
+  "keys create": { args: () => ["--name", "new"], prints: /^tg_/ },
+  "keys revoke": { args: () => ["key_none"], prints: /There is no key/ },
+  export: { args: (folder) => ["--output", join(folder, "all.ndjson")], prints: /^Exported 37 events/ },
+  import: { args: (folder) => [join(folder, "all.ndjson")], prints: /imported 0 lines/ },
+  copy: {
+    args: (folder) => [`sqlite:${join(folder, "tachograph.db")}`, `sqlite:${join(folder, "copy.db")}`],
+    ownStorage: true,
+    prints: /^37 events/
+  }
+}
+
+const runCase = async (name: string, { folder, storage }: ReturnType<typeof copyOf>) => {
+  const { args, ownStorage = false } = cases[name]!
+  const own = args?.(folder) ?? []
+  const { stderr, stdout } = await runInProcess([
+    ...name.split(" "),
+    ...(ownStorage ? [] : ["--storage", storage]),
+    ...own
+  ])
+  return stdout + stderr
+}
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+describe.each(names)("a store made by %s", (name) => {
+  const content = contentOf(name)
+
+  it("is opened by every command, or they say that it is to be migrated first", async () => {
+    expect(leaves(tachograph).toSorted()).toEqual([...Object.keys(cases), "serve", "tail"].toSorted())
+    const store = copyOf(name)
+    for (const [command, { prints }] of Object.entries(cases)) {
+      const own = copyOf(name)
+      // What `import` reads.
+      writeFileSync(join(own.folder, "all.ndjson"), "")
+      const printed = await runCase(command, own)
+      if (!printed.includes("run `tachograph migrate` first"))
+        expect([command, printed]).toEqual([command, expect.stringMatching(prints)])
+    }
+    for (const [command, { prints }] of Object.entries(cases)) {
+      expect([command, await runCase(command, store)]).toEqual([command, expect.stringMatching(prints)])
+    }
+  })
+
+  it("is served with its keys, and each text is what was sent", async () => {
+    const { storage } = copyOf(name)
+    const server = await serve(["--port", "0", "--storage", storage])
+    const clients = Object.fromEntries(
+      Object.entries(content.keys).map(([name, key]) => [name, HttpClient.open(server.url, key)])
+    ) as Record<keyof Kept["keys"], HttpClient.Client>
+    expect((await clients.revoked.get("/api/v1/me")).status).toBe(401)
+    for (const line of content.events) {
+      const [id, session, inputs, output] = line.split(" ")
+      const { get } = session === "theirs" ? clients.other : clients.reader
+      const texts = await Promise.all(["inputs", "output"].map((text) => get(`/api/v1/events/${id}/${text}`)))
+      expect([line, ...texts.map(({ bytes }) => sha256(bytes))]).toEqual([line, inputs, output])
+    }
+    const erased = await clients.reader.get("/api/v1/sessions/erased")
+    expect(erased.status).toBe(404)
+    const { next_cursor: cursor } = (await clients.admin.get("/api/v1/events/stream?wait=0")).body
+    const before = (await clients.admin.get("/api/v1/events?limit=1")).body.events[0]
+    const properties = { api: "aisdk", inputs: { messages: [{ role: "user", content: "Again" }] }, output: {} }
+    const event = { event_name: "llm", fingerprint_id: before.fingerprint_id, session, properties }
+    const { event_id: id } = (await clients.admin.post("/api/v1/events", event)).body
+    expect((await server.stop()).code).toBe(0)
+
+    const tail = start(["tail", "--storage", storage, "--cursor", cursor, "--json"], {})
+    const tailed = await vi.waitFor(() => JSON.parse(tail.output().stdout.split("\n")[0]!), { timeout: 60_000 })
+    expect(tailed.event_id).toBe(id)
+    tail.child.kill("SIGINT")
+    await tail.finished
+  })
+})
