@@ -6,6 +6,7 @@
 import { builtin, type Builtins } from "../platform/Builtins.ts"
 import * as Limiter from "../platform/Limiter.ts"
 import * as Utf8 from "../platform/Utf8.ts"
+import * as Owner from "./Owner.ts"
 
 export interface SpooledEvent {
   readonly idempotencyKey: string
@@ -40,7 +41,10 @@ class DamagedFile extends Error {
   readonly isFinal = true
 }
 
-/** So is this. */
+/** Somebody else may have put it there, or changed it. It stays where it is. */
+class ForeignFile extends Error {}
+
+/** It will never be sent either. */
 class MissingFolder extends Error {
   readonly isFinal = true
 }
@@ -80,7 +84,7 @@ export class Spool {
   #countedAt = 0
   #countingMs = 0
 
-  /** Throws a `TypeError` where the platform has no files. */
+  /** Throws a `TypeError` where the platform has no files, or others may write in the folder. */
   constructor(folder: string, maxBytes: number) {
     const fs = builtin("fs")
     const path = builtin("path")
@@ -92,6 +96,7 @@ export class Spool {
     // The application may change its working directory.
     this.#folder = path.resolve(folder)
     this.#maxBytes = maxBytes
+    Owner.checkFolder(fs, this.#folder)
   }
 
   /**
@@ -109,7 +114,8 @@ export class Spool {
   writeNow(event: SpooledEvent): void {
     const { bytes, file, parts, partial } = this.#filesOf(event)
     if (this.#isFullFor(bytes)) throw new Error("The spool is full")
-    const descriptor = this.#fsNow.openSync(partial, "w", 0o600)
+    const { O_CREAT, O_NOFOLLOW = 0, O_TRUNC, O_WRONLY } = this.#fsNow.constants
+    const descriptor = this.#fsNow.openSync(partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
     try {
       try {
         for (const part of parts) this.#fsNow.writeFileSync(descriptor, part)
@@ -185,7 +191,7 @@ export class Spool {
   async read({ file, folders, idempotencyKey }: Omit<SpoolEntry, "bytes">): Promise<SpooledEvent | undefined> {
     let content: Uint8Array
     try {
-      content = await this.#fs.readFile(file)
+      content = await this.#contentOf(file)
     } catch (error) {
       if (!isMissing(error)) throw error
       if (folders === this.#folders && (await this.#hasFolder())) return undefined
@@ -199,6 +205,21 @@ export class Spool {
       throw new DamagedFile(`A file of the spool is damaged: ${file}${damaged}`)
     }
     return { idempotencyKey, fingerprint: Utf8.textOf([line]), event }
+  }
+
+  /** A link is not followed, nor a pipe waited for: one may have come since the folder was read. */
+  async #contentOf(file: string): Promise<Uint8Array> {
+    const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = this.#fsNow.constants
+    const handle = await this.#fs.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      const stat = await handle.stat()
+      const foreign = stat.isFile() ? Owner.strangersIn(stat) : "it is no file"
+      if (foreign !== undefined)
+        throw new ForeignFile(`A file of the spool may be another user's, and is not sent: of ${file} ${foreign}`)
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
   }
 
   async #hasFolder(): Promise<boolean> {
@@ -250,7 +271,7 @@ export class Spool {
     for (const name of await this.#fs.readdir(this.#folder)) {
       if (!name.endsWith(unfinished)) continue
       const file = this.#join(this.#folder, name)
-      const stat = await this.#fs.stat(file).catch(() => undefined)
+      const stat = await this.#fs.lstat(file).catch(() => undefined)
       if (stat !== undefined && Date.now() - stat.mtimeMs > unfinishedMs) await this.#fs.rm(file, { force: true })
     }
     await this.#count()
@@ -260,14 +281,16 @@ export class Spool {
     const startedAt = performance.now()
     const before = this.#uncounted
     const entries: Array<SpoolEntry> = []
+    // It may be another one than the one that was created, or its mode another.
+    Owner.checkFolder(this.#fsNow, this.#folder)
     const names = await this.#fs.readdir(this.#folder)
     for (const name of names.sort()) {
       const idempotencyKey = nameOfEvent.exec(name)?.[1]
       if (idempotencyKey === undefined) continue
       const file = this.#join(this.#folder, name)
       // Another process may have removed it meanwhile.
-      const stat = await this.#fs.stat(file).catch(() => undefined)
-      // A folder is no event, nor is a pipe, which would be waited for.
+      const stat = await this.#fs.lstat(file).catch(() => undefined)
+      // A folder is no event, nor is a link, or a pipe, which would be waited for.
       if (stat?.isFile() !== true) continue
       entries.push({ idempotencyKey, file, bytes: stat.size, folders: this.#folders })
     }
