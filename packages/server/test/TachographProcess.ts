@@ -39,6 +39,8 @@ export interface Options {
   readonly handles?: number
   /** Runs the command as the script `start` of a package, by npm, in a process group of its own, whose leader is npm. */
   readonly isByNpm?: boolean
+  /** Runs the command on a terminal of its own, where all that it prints is in `stdout`. Its exit code is not known. */
+  readonly isOnTerminal?: boolean
 }
 
 /** A new folder, removed after the test file. */
@@ -50,11 +52,13 @@ export const temporaryFolder = (): string => {
 }
 
 /** The words of a command line. */
-const wordsOf = (args: ReadonlyArray<string>, cwd: string, { handles, isByNpm, main = program }: Options) => {
+const wordsOf = (args: ReadonlyArray<string>, cwd: string, options: Options) => {
+  const { handles, isByNpm, isOnTerminal, main = program } = options
   const words = [process.execPath, main, ...args]
   if (handles !== undefined) return ["sh", "-c", `ulimit -n ${handles} && exec "$@"`, "sh", ...words]
-  if (isByNpm !== true) return words
   const script = `exec ${words.map((word) => `'${word}'`).join(" ")}`
+  if (isOnTerminal === true) return ["script", "--quiet", "--flush", "--return", "--command", script, "/dev/null"]
+  if (isByNpm !== true) return words
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts: { start: script } }))
   return ["npm", "start"]
 }
@@ -86,7 +90,8 @@ export const start = (args: ReadonlyArray<string>, options: Options) => {
       // It has ended.
     }
   })
-  return { child, finished, output: () => ({ stdout, stderr }) }
+  // The lines of a terminal end differently.
+  return { child, finished, output: () => ({ stdout: stdout.replaceAll("\r\n", "\n"), stderr }) }
 }
 
 /** Runs a command and waits for its exit. */

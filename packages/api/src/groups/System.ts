@@ -5,9 +5,15 @@ import { Overloaded, StorageUnavailable } from "../Errors.ts"
 
 const Ok = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Ok" })
 
+const Healthy = Schema.Struct({
+  ...Ok.fields,
+  /** Of the server. */
+  version: Schema.String
+}).annotate({ identifier: "Healthy" })
+
 export class System extends HttpApiGroup.make("system").add(
   /** Succeeds while the process serves requests. */
-  HttpApiEndpoint.get("health", "/health", { success: Ok }),
+  HttpApiEndpoint.get("health", "/health", { success: Healthy }),
   /** Succeeds if the storage answers. */
   HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: StorageUnavailable }),
   /** In Prometheus' text format. */

@@ -23,6 +23,7 @@ import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as EngineStorage from "./EngineStorage.ts"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
+import type { StorageChoice } from "../config/StorageChoice.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as RootRedirect from "../http/RootRedirect.ts"
@@ -44,10 +45,18 @@ const staticKeys = Effect.suspend(() => {
   return Effect.succeed([Redacted.make(key)])
 })
 
-/** Issues and prints a key if there is none yet: without one, no request is authorized. Returns the key. */
-const firstKey = Effect.gen(function* () {
+/**
+ * Issues and prints a key if there is none yet: without one, no request is authorized. Returns the key. What is no terminal keeps
+ * what is printed, as the journal of systemd does, and shows it to others: there is only said how to make a key.
+ */
+const firstKey = Effect.fnUntraced(function* ({ isPersistent }: StorageChoice) {
   const keys = yield* ApiKeys
   if ((yield* keys.list).length > 0) return undefined
+  if (!process.stdout.isTTY) {
+    const way = isPersistent ? `tachograph keys create --scope admin, on this storage` : `set TACHOGRAPH_API_KEY`
+    yield* Console.log(`API key     none yet; make one: ${way}`)
+    return undefined
+  }
   const [issued] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
   const key = Redacted.value(issued)
   yield* Console.log(`API key     ${key}   (not shown again; has every scope)`)
@@ -140,7 +149,7 @@ const serving = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => Effect.sync(endStreams))
   yield* Effect.sync(GarbageCollection.run)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
-  yield* announce(options, url, hasKeys ? ownKey : firstKey)
+  yield* announce(options, url, hasKeys ? ownKey : firstKey(options.choice))
 })
 
 /** The engine, and the storage of keys, which are where the storage is opened. */
@@ -187,7 +196,7 @@ const primary = Effect.fnUntraced(function* (options: Options, hasKeys: boolean)
   // Listens once to check that the port is free, or to let the system choose one; then the workers listen on it.
   const probe = NodeServer.make(limits, (_request, response) => response.destroy())
   const address = yield* Effect.scoped(listen(probe, options, options.port))
-  const issue = firstKey.pipe(
+  const issue = firstKey(choice).pipe(
     Effect.provide(ApiKeys.layer({ staticKeys: [] }).pipe(Layer.provide(choice.layerNoMigrations)))
   )
   return yield* Workers.run({

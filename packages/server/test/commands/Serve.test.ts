@@ -17,29 +17,53 @@ const get = async (url: string, key: string) => {
 }
 
 describe("tachograph serve", () => {
-  it.concurrent("prints its address, its storage, the URL of the docs and, on the first start only, a new key", async () => {
+  it.concurrent("prints no key where what it prints is kept, and says how to make one", async () => {
     const cwd = temporaryFolder()
-    const first = await serve(["--port", "0"], { cwd })
-    expect((await get(`${first.url}/health`, "")).status).toBe(200)
-    await vi.waitFor(() => expect(first.output().stdout).toMatch(keyPattern), { timeout: 60_000 })
-    const { stdout } = first.output()
-    expect(stdout).toContain(`Tachograph  ${first.url}\n`)
-    expect(stdout).toContain(`Storage     SQLite, ${join(cwd, "tachograph.db")}\n`)
-    expect(stdout).toContain(`Docs        ${first.url}/docs\n`)
-    const [key] = stdout.match(keyPattern)!
-    await vi.waitFor(() => expect(first.output().stdout).toContain(`Viewer      ${first.url}/viewer/#key=${key}\n`), {
+    const server = await serve(["--port", "0"], { cwd })
+    const line = "API key     none yet; make one: tachograph keys create --scope admin, on this storage\n"
+    await vi.waitFor(() => expect(server.output().stdout).toContain(line), { timeout: 60_000 })
+    const { stdout: key } = await run(["keys", "create", "--scope", "admin"], { cwd })
+    expect((await get(`${server.url}/api/v1/events`, key.trim())).status).toBe(200)
+    const { stderr, stdout } = await server.stop()
+    expect(stdout + stderr).not.toMatch(keyPattern)
+    expect(stdout).toContain(`Viewer      ${server.url}/viewer/\n`)
+
+    const inMemory = await serve(["--port", "0", "--storage", "memory:"])
+    await vi.waitFor(() => expect(inMemory.output().stdout).toContain("make one: set TACHOGRAPH_API_KEY\n"), {
       timeout: 60_000
     })
-    expect((await get(`${first.url}/api/v1/events`, key)).status).toBe(200)
-    expect(await first.stop()).toMatchObject({ code: 0, signal: null })
-    expect(existsSync(join(cwd, "tachograph.db"))).toBe(true)
-
-    const second = await serve(["--port", "0"], { cwd })
-    expect((await get(`${second.url}/api/v1/events`, key)).status).toBe(200)
-    const { stdout: again } = await second.stop()
-    expect(again).not.toMatch(keyPattern)
-    expect(again).toContain(`Viewer      ${second.url}/viewer/\n`)
+    await inMemory.stop()
   })
+
+  const onTerminal = it.runIf(process.platform === "linux").concurrent
+  onTerminal(
+    "prints its address, its storage, the URL of the docs and, on the first start only, a new key",
+    async () => {
+      const cwd = temporaryFolder()
+      const first = await serve(["--port", "0"], { cwd, isOnTerminal: true })
+      expect((await get(`${first.url}/health`, "")).status).toBe(200)
+      await vi.waitFor(() => expect(first.output().stdout).toMatch(keyPattern), { timeout: 60_000 })
+      const { stdout } = first.output()
+      expect(stdout).toContain(`Tachograph  ${first.url}\n`)
+      expect(stdout).toContain(`Storage     SQLite, ${join(cwd, "tachograph.db")}\n`)
+      expect(stdout).toContain(`Docs        ${first.url}/docs\n`)
+      const [key] = stdout.match(keyPattern)!
+      await vi.waitFor(() => expect(first.output().stdout).toContain(`Viewer      ${first.url}/viewer/#key=${key}\n`), {
+        timeout: 60_000
+      })
+      expect((await get(`${first.url}/api/v1/events`, key)).status).toBe(200)
+      await first.stop()
+      expect(existsSync(join(cwd, "tachograph.db"))).toBe(true)
+
+      const second = await serve(["--port", "0"], { cwd, isOnTerminal: true })
+      expect((await get(`${second.url}/api/v1/events`, key)).status).toBe(200)
+      await vi.waitFor(() => expect(second.output().stdout).toContain(`Viewer      ${second.url}/viewer/\n`), {
+        timeout: 60_000
+      })
+      expect(second.output().stdout).not.toMatch(keyPattern)
+      await second.stop()
+    }
+  )
 
   it.concurrent("sends browsers from / to the viewer, unless it is off", async () => {
     const root = async (url: string, accept: string) => {

@@ -81,7 +81,10 @@ export const define = ({ describe, fixture, it }: Cases) => {
 
     it("serves health, readiness and metrics without a key", { tags: ["adapter", "path"] }, async () => {
       const client = fixture().as(undefined)
-      expect((await client.get("/health")).body).toEqual({ status: "ok" })
+      expect((await client.get("/health")).body).toEqual({
+        status: "ok",
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/)
+      })
       expect((await client.get("/ready")).body).toEqual({ status: "ok" })
       const metrics = await client.get("/metrics")
       expect(metrics.headers.get("content-type")).toMatch(/^text\/plain/)

@@ -29,6 +29,7 @@ import type {
   FingerprintNotFound,
   FingerprintPage,
   Forbidden,
+  Healthy,
   IdempotencyKeyReused,
   Me,
   NewEvents,
@@ -496,7 +497,7 @@ export interface Operations {
 
   health: {
     input: {}
-    answer: Ok
+    answer: Healthy
     error: never
   }
 

@@ -259,6 +259,11 @@ export interface Forbidden {
   readonly type: "forbidden"
 }
 
+export interface Healthy {
+  readonly status: "ok"
+  readonly version: string
+}
+
 export interface IdempotencyKeyReused {
   readonly type: "idempotency-key-reused"
 }
