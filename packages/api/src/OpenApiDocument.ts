@@ -1,4 +1,5 @@
 /** Simplifies the generated OpenAPI document, for its readers and for code generators. */
+import { ignoredHeader } from "./IgnoredFields.ts"
 
 type Node = { readonly [key: string]: unknown }
 
@@ -28,12 +29,37 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(entries)
 }
 
+const ignored = {
+  [ignoredHeader]: {
+    description:
+      "The unknown fields of the body, which were ignored: names with commas between them. Absent if there are none.",
+    schema: { type: "string" }
+  }
+}
+
+/** Answers to bodies of JSON may name what was ignored of them. */
+const withIgnored = (path: unknown): unknown => {
+  if (!isNode(path)) return path
+  const operations = Object.entries(path).map(([method, operation]) => {
+    const { requestBody, responses } = operation as {
+      readonly requestBody?: { readonly content: Node }
+      responses: Node
+    }
+    if (requestBody === undefined || !("application/json" in requestBody.content)) return [method, operation]
+    const answered = { ...(responses["200"] as Node), headers: ignored }
+    return [method, { ...(operation as Node), responses: { ...responses, 200: answered } }]
+  })
+  return Object.fromEntries(operations)
+}
+
 export const transform = (document: Node): Record<string, unknown> => {
   const { schemas, ...components } = document["components"] as Node
   const named = Object.entries(schemas as Node).map(([name, schema]) => [plainName(name), plain(schema)] as const)
   return {
     ...document,
-    paths: plain(document["paths"]),
+    paths: Object.fromEntries(
+      Object.entries(plain(document["paths"]) as Node).map(([path, item]) => [path, withIgnored(item)])
+    ),
     components: { ...components, schemas: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) }
   }
 }

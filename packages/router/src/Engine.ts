@@ -22,6 +22,9 @@ export const viewerPaths = {
 /** Whether the viewer is served. */
 export const ServesViewer = Context.Reference<boolean>("tachograph/router/ServesViewer", { defaultValue: () => true })
 
+/** Whether a body with fields that are unknown is refused. Otherwise they are ignored, and the answer names them. */
+export const IsStrict = Context.Reference<boolean>("tachograph/router/IsStrict", { defaultValue: () => false })
+
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */
 export interface Exchange {
   readonly requestId: string
@@ -46,6 +49,8 @@ export interface Exchange {
   readonly maxEventBytes: number
   /** The limit on the length of every other body (bytes), likewise. */
   readonly maxOtherBytes: number
+  /** Whether unknown fields of a body are refused. */
+  readonly isStrict: boolean
   /** Whether nothing but this exchange uses the memory of the body. */
   readonly isBodyOwned: boolean
   /** When the body was complete, in milliseconds on the clock of `performance.now()` of this thread. */

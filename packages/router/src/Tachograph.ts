@@ -20,7 +20,7 @@ import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "./BasePath.ts"
-import { ServesViewer } from "./Engine.ts"
+import { IsStrict, ServesViewer } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
@@ -75,6 +75,11 @@ interface CommonOptions<E> {
   readonly proxy?: boolean | ProxyOptions | undefined
   /** Whether the viewer is served, below `/viewer/`. True by default. */
   readonly viewer?: boolean | undefined
+  /**
+   * Whether a body with a field that Tachograph does not know is refused, also in process. False by default: such a field is ignored,
+   * and the header `Tachograph-Ignored` of the answer names it.
+   */
+  readonly strict?: boolean | undefined
 }
 
 interface WithApiKeys {
@@ -210,7 +215,8 @@ const services = <E>(
         Layer.succeed(DeriveBeforeReads, !runsBetweenRequests),
         Layer.succeed(Prices, { own: options.prices ?? null }),
         Layer.succeed(BasePath.BasePath, base),
-        Layer.succeed(ServesViewer, options.viewer ?? true)
+        Layer.succeed(ServesViewer, options.viewer ?? true),
+        Layer.succeed(IsStrict, options.strict ?? false)
       )
     )
   )

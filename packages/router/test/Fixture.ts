@@ -48,6 +48,7 @@ export interface Setup {
   /** The limits on the length of an event's body and of any other body (bytes). */
   readonly maxBody?: number
   readonly maxOtherBody?: number
+  readonly strict?: boolean
   /** Calls of the storage that wait until the case opens their gate. */
   readonly holds?: ReadonlyArray<"appendEvents" | "findApiKey">
   /** Calls of the storage that fail. */
@@ -97,7 +98,8 @@ export const fixtureOf = async (way: Way, setup: Setup): Promise<Fixture> => {
   const opened = await ways[way]({
     storage: Layer.mergeAll(Layer.succeed(Storage, held), Layer.succeed(CommitLimits, limits), Logger.layer([])),
     maxBody: setup.maxBody,
-    maxOtherBody: setup.maxOtherBody
+    maxOtherBody: setup.maxOtherBody,
+    strict: setup.strict
   })
   onTestFinished(async () => {
     appends.open()

@@ -57,6 +57,19 @@ const emptyKey = {
   ctx: { min_length: 1 }
 }
 
+const extra = (path: ReadonlyArray<string>, input: unknown) => ({
+  type: "extra_forbidden",
+  loc: ["body", ...path],
+  msg: "Extra inputs are not permitted",
+  input
+})
+
+/** The body of an event with two fields more. */
+const withUnknown = (body: string): string => {
+  const { properties, ...event } = JSON.parse(body)
+  return JSON.stringify({ properties: { ...properties, inptus: {} }, ...event, sesion: "s" })
+}
+
 const storageIsGone = Effect.fail(new Errors.StorageUnavailable({ cause: new Error("planted") }))
 const defect = Effect.die(new Error("planted"))
 
@@ -79,6 +92,15 @@ const cases = {
       expect(second.text).toBe(first.text)
       return second
     }
+  },
+  "200 with Tachograph-Ignored for unknown fields": {
+    answer: { ...receipt, headers: { "tachograph-ignored": "properties.inptus, sesion" } },
+    request: ({ body, send }) => send({ body: withUnknown(body) })
+  },
+  "422 for unknown fields where they are refused": {
+    answer: invalid(extra(["properties", "inptus"], {}), extra(["sesion"], "s")),
+    setup: { strict: true },
+    request: ({ body, send }) => send({ body: withUnknown(body) })
   },
 
   "401 without a key": {

@@ -14,6 +14,7 @@ import {
   defaultMaxOtherBody,
   Front,
   MaxBodyBytes,
+  IsStrict,
   MaxOtherBodyBytes,
   Routes,
   TachographError
@@ -51,6 +52,7 @@ interface Options {
   readonly storage: Layer.Layer<Storage>
   readonly maxBody?: number | undefined
   readonly maxOtherBody?: number | undefined
+  readonly strict?: boolean | undefined
 }
 
 type Open = (options: Options) => Promise<Opened>
@@ -104,12 +106,21 @@ const overExpress: Open = async (options) => {
   return { send: overSocket(port), close: tachograph.close }
 }
 
-const overEffect: Open = async ({ maxBody = defaultMaxBody, maxOtherBody = defaultMaxOtherBody, storage }) => {
+const overEffect: Open = async ({
+  maxBody = defaultMaxBody,
+  maxOtherBody = defaultMaxOtherBody,
+  storage,
+  strict = false
+}) => {
   const server = createServer()
   const runtime = ManagedRuntime.make(
     HttpRouter.serve(Routes.layer, { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(Front.layer),
-      Layer.provide([Layer.succeed(MaxBodyBytes, maxBody), Layer.succeed(MaxOtherBodyBytes, maxOtherBody)]),
+      Layer.provide([
+        Layer.succeed(MaxBodyBytes, maxBody),
+        Layer.succeed(MaxOtherBodyBytes, maxOtherBody),
+        Layer.succeed(IsStrict, strict)
+      ]),
       Layer.provide([Recorder.layer, ApiKeys.layer({ staticKeys: [Redacted.make(apiKey)] })]),
       Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),
       Layer.provide(storage)

@@ -19,6 +19,8 @@ export interface OpenEvent {
   readonly reduced: Buffer
   /** Whether what is beside the payload is nested too deeply. */
   readonly isTooDeep: boolean
+  /** The fields of the event, and of its properties, that are unknown: in their order, each once. */
+  readonly ignored: ReadonlyArray<Scan.Path>
   /** Where the value of `metadata` is. */
   readonly metadata: Scan.Span | undefined
 }
@@ -29,10 +31,15 @@ type KnownPrefixesOf = (session: string) => PieceScanner.KnownPrefixes
  * Undefined if the text is not obviously an event; then the caller parses all of it to say what is wrong. The last of several
  * equal keys counts, at both levels, as it does for `JSON.parse`.
  *
- * `knownPrefixesOf` returns how the conversations of a session are known to begin.
+ * `knownPrefixesOf` returns how the conversations of a session are known to begin. `fields` has those that an event may have; without it
+ * none is unknown.
  */
-export const open = (text: Buffer, knownPrefixesOf: KnownPrefixesOf): OpenEvent | undefined => {
-  const opener = new Opener(text, knownPrefixesOf)
+export const open = (
+  text: Buffer,
+  knownPrefixesOf: KnownPrefixesOf,
+  fields?: JsonValue.Fields
+): OpenEvent | undefined => {
+  const opener = new Opener(text, knownPrefixesOf, fields)
   try {
     new JsonWalk(text, 0, opener, false).step(text.length)
     const opened = Steps.run(opener.opened())
@@ -55,7 +62,7 @@ export function* parse(
   fields: JsonValue.Fields
 ): Steps.Steps<ParsedEvent | undefined> {
   if (text.length >= Steps.longFromBytes) return yield* parseLong(text, knownPrefixesOf, fields)
-  const event = open(text, knownPrefixesOf)
+  const event = open(text, knownPrefixesOf, fields)
   if (event === undefined) return undefined
   const parsed = JsonValue.parse(event.reduced)
   if (!("value" in parsed)) return undefined
@@ -69,7 +76,7 @@ export function* parseLong(
   knownPrefixesOf: KnownPrefixesOf,
   fields: JsonValue.Fields
 ): Steps.Steps<ParsedEvent | undefined> {
-  const opener = new Opener(text, knownPrefixesOf)
+  const opener = new Opener(text, knownPrefixesOf, fields)
   const reader = new JsonValue.FieldReader(text, fields)
   if ((yield* check(text, new BothVisitors(opener, reader))) !== undefined) return undefined
   const opened = yield* opener.opened()
@@ -82,6 +89,9 @@ const ofEvent = 0
 const inEvent = 1
 const inProperties = 2
 
+/** Unknown fields that are named at most: a body can contain millions. */
+const maxIgnored = 1_000
+
 /** Visits an event: scans its inputs and its output, and looks how deep its other fields are nested. */
 class Opener implements Visitor {
   readonly #text: Buffer
@@ -92,6 +102,9 @@ class Opener implements Visitor {
   #inputs: PieceScanner.ScannedValue | undefined
   #output: PieceScanner.ScannedValue | undefined
   #isTooDeep = false
+  /** The fields that are known at each level. */
+  readonly #fields: ReadonlyArray<JsonValue.Fields | undefined>
+  readonly #ignored: Array<Scan.Path> = []
   #metadata: Scan.Span | undefined
   #level = ofEvent
   /** Visits the inputs or the output, and how many values in them have begun and not ended. */
@@ -102,9 +115,10 @@ class Opener implements Visitor {
   #start = 0
   #isInputs = false
 
-  constructor(text: Buffer, knownPrefixesOf: KnownPrefixesOf) {
+  constructor(text: Buffer, knownPrefixesOf: KnownPrefixesOf, fields: JsonValue.Fields | undefined) {
     this.#text = text
     this.#knownPrefixesOf = knownPrefixesOf
+    this.#fields = [undefined, fields, fields?.members.get("properties")]
   }
 
   /** To be called after the walk. */
@@ -119,7 +133,8 @@ class Opener implements Visitor {
       const scanner = PieceScanner.scannerOfInputs(text, knownPrefixes.list)
       inputs = yield* PieceScanner.scan(text, inputs.start, scanner)
     }
-    return { payload: { text, inputs, output, knownPrefixes }, isTooDeep: this.#isTooDeep, metadata: this.#metadata }
+    const payload = { text, inputs, output, knownPrefixes }
+    return { payload, isTooDeep: this.#isTooDeep, ignored: this.#ignored, metadata: this.#metadata }
   }
 
   begin(start: number, keyStart: number, keyEnd: number): number {
@@ -146,6 +161,7 @@ class Opener implements Visitor {
         : PieceScanner.scannerOfOutput(this.#text)
       return this.begin(start, keyStart, keyEnd)
     }
+    if (this.#fields[this.#level]?.members.has(key) === false) this.#ignore(key)
     this.#skipped = key
     this.#start = start
     return skip
@@ -161,6 +177,12 @@ class Opener implements Visitor {
     } else {
       this.#level--
     }
+  }
+
+  #ignore(key: string): void {
+    const path = this.#level === inEvent ? [key] : ["properties", key]
+    const isNamed = (named: Scan.Path) => named.length === path.length && named.at(-1) === key
+    if (this.#ignored.length < maxIgnored && !this.#ignored.some(isNamed)) this.#ignored.push(path)
   }
 
   #endPayload(scanned: PieceScanner.ScannedValue): void {

@@ -113,6 +113,7 @@ const checkSteps = (text: Buffer): void => {
   }
   expect(long.payload.knownPrefixes).toBe(short.payload.knownPrefixes)
   expect(long.isTooDeep).toBe(short.isTooDeep)
+  expect(long.ignored).toEqual(short.ignored)
   for (const path of fieldPaths) expect(shown(at(long.value, path))).toEqual(shown(at(short.value, path)))
 }
 

@@ -4,6 +4,7 @@ import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachog
 import * as Effect from "effect/Effect"
 import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
+import * as IgnoredFields from "../response/IgnoredFields.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventDecoder from "./EventDecoder.ts"
 import * as EventResponse from "./EventResponse.ts"
@@ -29,11 +30,20 @@ export const makeDecoder = (recorder: Recorder["Service"]) => {
 
   const inTurns: EventDecoder.RunSteps = (steps) => Effect.flatten(loopBudget.runSteps(unlessOverloaded(steps)))
 
-  return (project: ProjectId, body: { readonly bytes: Uint8Array; readonly isJson: boolean }, key?: string) =>
+  return (
+    project: ProjectId,
+    body: { readonly bytes: Uint8Array; readonly isJson: boolean },
+    isStrict = false,
+    key?: string
+  ) =>
     EventDecoder.decode(
       { bytes: bufferOf(body.bytes), isJson: body.isJson },
       key,
-      { prefixesOf: (session) => recorder.knownPrefixesOf(project, session), readFacts: recorder.readFacts },
+      {
+        prefixesOf: (session) => recorder.knownPrefixesOf(project, session),
+        readFacts: recorder.readFacts,
+        isStrict
+      },
       body.bytes.length < largeBodyBytes ? atOnce : inTurns
     )
 }
@@ -45,16 +55,17 @@ export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
   const bodyOf = PassedCallEvent.make(new LoopBudget(), largeBodyBytes)
-  return Effect.fnUntraced(function* ({ arrivedAtMs, body: sent, headers, maxEventBytes, passed, project }: Exchange) {
+  return Effect.fnUntraced(function* (exchange: Exchange) {
+    const { arrivedAtMs, body: sent, headers, isStrict, maxEventBytes, passed, project } = exchange
     const bytes = passed === undefined ? sent : yield* bodyOf(passed, bufferOf(sent), maxEventBytes)
     if (typeof bytes === "string") return bytes === "no-call" ? noCall : Answer.refuse(422, bytes)
     const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
-    const event = yield* decode(project, body, headers[Events.idempotencyKeyHeader])
+    const { event, ignored } = yield* decode(project, body, isStrict, headers[Events.idempotencyKeyHeader])
     const written = yield* Effect.provideService(
       recorder.createEvent({ ...event, arrivedAtMs, isAdmitted: true }),
       CurrentProject,
       project
     )
-    return EventResponse.receipt(written)
+    return IgnoredFields.name(EventResponse.receipt(written), ignored)
   })
 })

@@ -10,6 +10,7 @@ import {
   type NewEvent,
   PieceScanner,
   ReadFacts,
+  type Scan,
   type Steps
 } from "@tachograph/core"
 import * as Violation from "@tachograph/core/domain/Violation"
@@ -24,6 +25,12 @@ import * as ValidationDetail from "../validation/ValidationDetail.ts"
 
 /** The decoded event without what the engine adds. */
 type DecodedEvent = Omit<NewEvent, "idempotency" | "arrivedAtMs" | "isAdmitted">
+
+/** An event, and the unknown fields of its body. */
+export interface Decoded<Event> {
+  readonly event: Event
+  readonly ignored: ReadonlyArray<Scan.Path>
+}
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
 const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
@@ -42,20 +49,31 @@ const fields = JsonValue.fieldsAt(
 
 const metadataTooLong = Violation.valueError(`metadata cannot have more than ${maxMetadataBytes} bytes of JSON`)
 
+/** What is known beside the body. */
+export interface Known {
+  readonly prefixesOf: (session: string) => PieceScanner.KnownPrefixes
+  readonly readFacts: typeof ReadFacts.read
+  /** Whether unknown fields are refused. */
+  readonly isStrict: boolean
+}
+
 /** Fields are listed one by one, so that the compiler reports a missing one. */
 const toNewEvent = (
   bytes: Buffer,
   value: typeof Events.CreateEvent.Type,
-  { metadata: span, payload }: Pick<EventJson.OpenEvent, "metadata" | "payload">,
-  readFacts: typeof ReadFacts.read
-): DecodedEvent | ValidationFailure => {
+  { ignored, metadata: span, payload }: Pick<EventJson.OpenEvent, "ignored" | "metadata" | "payload">,
+  { isStrict, readFacts }: Known
+): Decoded<DecodedEvent> | ValidationFailure => {
   const { api, inputs, output } = value.properties
   const metadata = value.metadata && span ? bytes.subarray(span.start, span.end) : undefined
   if (metadata !== undefined && metadata.length > maxMetadataBytes) {
     const input = ErrorInput.inJson(bytes)([["metadata"]])[0]
     return new ValidationFailure({ detail: [{ ...metadataTooLong, loc: ["body", "metadata"], input }] })
   }
-  return {
+  if (isStrict && ignored.length > 0) {
+    return new ValidationFailure({ detail: ValidationDetail.extras(ignored, ErrorInput.inJson(bytes)) })
+  }
+  const event = {
     api,
     fingerprintId: value.fingerprint_id,
     session: value.session,
@@ -73,12 +91,7 @@ const toNewEvent = (
     payload,
     facts: readFacts(api, inputs, output, { model: value.model, httpStatus: value.http_status })
   } satisfies Record<keyof DecodedEvent, unknown>
-}
-
-/** What is known beside the body. */
-export interface Known {
-  readonly prefixesOf: (session: string) => PieceScanner.KnownPrefixes
-  readonly readFacts: typeof ReadFacts.read
+  return { event, ignored }
 }
 
 /** Does the steps of a decoder. Fails if there is no time for them. */
@@ -87,24 +100,22 @@ export type RunSteps = <A>(steps: Steps.Steps<A>) => Effect.Effect<A, Errors.Ove
 type Failure = ValidationFailure | Errors.Overloaded
 
 /** Parses only what the session does not know already. Undefined if the body is not obviously a valid event. */
-function* decodeValid(
-  bytes: Buffer,
-  { prefixesOf, readFacts }: Known
-): Steps.Steps<DecodedEvent | ValidationFailure | undefined> {
-  const parsed = yield* EventJson.parse(bytes, prefixesOf, fields)
+function* decodeValid(bytes: Buffer, known: Known): Steps.Steps<Decoded<DecodedEvent> | ValidationFailure | undefined> {
+  const parsed = yield* EventJson.parse(bytes, known.prefixesOf, fields)
   if (parsed === undefined) return undefined
   if (parsed.isTooDeep) return new ValidationFailure({ detail: [JsonBody.tooDeep] })
   const value = Option.getOrUndefined(decodeValue(parsed.value))
-  return value && toNewEvent(bytes, value, parsed, readFacts)
+  return value && toNewEvent(bytes, value, parsed, known)
 }
 
-/** Parses the whole body, to say everything that is wrong with it. */
-const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, { readFacts }: Known, run: RunSteps) {
-  const decodeBody = JsonBody.decoder(Events.CreateEvent, (bytes) => run(JsonValue.parseInSteps(bytes, fields)))
+/** Parses the whole body, to say everything that is wrong with it; of a long one, but for its unknown fields. */
+const decodeWhole = Effect.fnUntraced(function* (body: JsonBody.Body, known: Known, run: RunSteps) {
+  const parse = (bytes: Buffer) => run(JsonValue.parseInSteps(bytes, fields))
+  const decodeBody = JsonBody.decoder(Events.CreateEvent, parse, JsonBody.excess(known.isStrict))
   const { bytes, value } = yield* decodeBody(body)
-  const opened = EventJson.open(bytes, () => PieceScanner.noKnownPrefixes)
+  const opened = EventJson.open(bytes, () => PieceScanner.noKnownPrefixes, fields)
   if (opened === undefined) return yield* Effect.die(new Error("A valid event has no payload"))
-  const event = toNewEvent(bytes, value, opened, readFacts)
+  const event = toNewEvent(bytes, value, opened, known)
   return event instanceof ValidationFailure ? yield* event : event
 })
 
@@ -113,14 +124,16 @@ const failureOf = <E>(result: Result.Result<unknown, E>): ReadonlyArray<E> =>
 
 /** The same key with another body is refused, so the event carries a hash of the body. */
 const withKey = Effect.fnUntraced(function* (
-  event: Effect.Effect<DecodedEvent, Failure>,
+  event: Effect.Effect<Decoded<DecodedEvent>, Failure>,
   key: string,
   bytes: Buffer
-): Effect.fn.Return<NewEvent, Failure> {
+): Effect.fn.Return<Decoded<NewEvent>, Failure> {
   const decodedKey = yield* Effect.result(decodeKey(key))
   const decoded = yield* Effect.result(event)
   if (Result.isSuccess(decodedKey) && Result.isSuccess(decoded)) {
-    return { ...decoded.success, idempotency: { key: decodedKey.success, bodyHash: hash("sha256", bytes, "buffer") } }
+    const { event, ignored } = decoded.success
+    const idempotency = { key: decodedKey.success, bodyHash: hash("sha256", bytes, "buffer") }
+    return { event: { ...event, idempotency }, ignored }
   }
   const detail: Array<ErrorDetail> = []
   for (const failure of [...failureOf(decodedKey), ...failureOf(decoded)]) {
@@ -139,10 +152,10 @@ export const decode = (
   key: string | undefined,
   known: Known,
   run: RunSteps
-): Effect.Effect<NewEvent, Failure> => {
+): Effect.Effect<Decoded<NewEvent>, Failure> => {
   const body = { bytes: JsonBody.withoutMark(bytes), isJson }
   const first = isJson ? run(decodeValid(body.bytes, known)) : Effect.undefined
-  const event = Effect.flatMap(first, (valid): Effect.Effect<DecodedEvent, Failure> => {
+  const event = Effect.flatMap(first, (valid): Effect.Effect<Decoded<DecodedEvent>, Failure> => {
     if (valid === undefined) return decodeWhole(body, known, run)
     return valid instanceof ValidationFailure ? Effect.fail(valid) : Effect.succeed(valid)
   })

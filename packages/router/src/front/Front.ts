@@ -20,7 +20,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as BasePath from "../BasePath.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
-import { Engine, isCounted, ReserveAnswer, ServesViewer } from "../Engine.ts"
+import { Engine, isCounted, IsStrict, ReserveAnswer, ServesViewer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
@@ -144,6 +144,7 @@ const make = Effect.gen(function* () {
   const answerTimeoutMs = yield* AnswerTimeoutMs
   const maxEventBytes = yield* RequestBody.MaxBodyBytes
   const maxOtherBytes = yield* RequestBody.MaxOtherBodyBytes
+  const isStrict = yield* IsStrict
   const streams = new InFlightSet<TimedStream>()
   const keys = yield* KeyWatch.make
 
@@ -216,6 +217,7 @@ const make = Effect.gen(function* () {
       passed: passed?.call,
       maxEventBytes,
       maxOtherBytes,
+      isStrict,
       arrivedAtMs
     })
     // An event is committed even if its client disconnects; its permit is released after the commit.

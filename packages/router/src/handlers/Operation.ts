@@ -3,15 +3,17 @@
  * status 200. A handler that needs more, such as a header, is a `Raw` one; a result with verbatim texts in it is `Encoded`.
  */
 import { type ErrorDetail, linesType, TachographApi, ValidationFailure } from "@tachograph/api"
-import { CurrentProject } from "@tachograph/core"
+import { CurrentProject, type Scan } from "@tachograph/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as Stream from "effect/Stream"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as BodyStream from "../response/BodyStream.ts"
+import * as IgnoredFields from "../response/IgnoredFields.ts"
 import * as ErrorInput from "../validation/ErrorInput.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
@@ -106,9 +108,10 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
       exchange
     } as Input<HttpApiEndpoint.Top>
     const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
-    if (result instanceof Encoded) return result.answer
+    if (result instanceof Encoded) return IgnoredFields.name(result.answer, body.ignored)
     if (result instanceof Lines) return yield* streamed(result, exchange)
-    return Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))
+    const answer = Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))
+    return IgnoredFields.name(answer, body.ignored)
   })
 }
 
@@ -155,19 +158,31 @@ const parameterDecoder = (schema: Schema.Top | undefined, location: ValidationDe
   }
 }
 
-const noBody: JsonBody.Decoded<unknown> = { value: undefined, bytes: Buffer.of() }
+interface DecodedBody extends Pick<JsonBody.Decoded<unknown>, "value" | "bytes"> {
+  readonly ignored: ReadonlyArray<Scan.Path>
+}
+
+const noBody: DecodedBody = { value: undefined, bytes: Buffer.of(), ignored: [] }
 
 const bodyDecoder = (endpoint: HttpApiEndpoint.Top) => {
   const [payload] = endpoint.payload.values()
   // Lines are decoded one by one, as they come.
   if (payload === undefined || payload.encoding.contentType === linesType) return () => Effect.succeed(noBody)
-  const decode = JsonBody.decoder(payload.schemas[0] as Schema.Decoder<unknown>)
-  return ({ body, headers }: Exchange, detail: Array<ErrorDetail>): Effect.Effect<JsonBody.Decoded<unknown>> =>
-    Effect.match(decode({ bytes: body, isJson: JsonBody.isJson(headers["content-type"]) }), {
-      onSuccess: (decoded) => decoded,
-      onFailure: (failure) => {
-        detail.push(...failure.detail)
-        return noBody
+  const schema = payload.schemas[0] as Schema.Decoder<unknown>
+  const { propertySignatures } = SchemaAST.toEncoded(schema.ast) as SchemaAST.Objects
+  const known = new Set(propertySignatures.map(({ name }) => name))
+  const decoderOf = (isStrict: boolean) => JsonBody.decoder(schema, undefined, JsonBody.excess(isStrict))
+  const [decode, decodeStrictly] = [decoderOf(false), decoderOf(true)]
+  const unknownIn = (sent: unknown) => Object.keys(sent as object).flatMap((key) => (known.has(key) ? [] : [[key]]))
+  return ({ body, headers, isStrict }: Exchange, detail: Array<ErrorDetail>): Effect.Effect<DecodedBody> =>
+    Effect.match(
+      (isStrict ? decodeStrictly : decode)({ bytes: body, isJson: JsonBody.isJson(headers["content-type"]) }),
+      {
+        onSuccess: ({ sent, ...decoded }) => ({ ...decoded, ignored: unknownIn(sent) }),
+        onFailure: (failure) => {
+          detail.push(...failure.detail)
+          return noBody
+        }
       }
-    })
+    )
 }

@@ -110,7 +110,7 @@ export const make = (recorder: Recorder["Service"]) => {
   const readEvent = EventLine.makeReader((steps) => loopBudget.runSteps(steps))
 
   const importEvent = Effect.fnUntraced(function* (project: ProjectId, { body, given }: EventLine.EventLine) {
-    const event = yield* decodeEvent(project, { bytes: body, isJson: true })
+    const { event } = yield* decodeEvent(project, { bytes: body, isJson: true })
     const checksum = given.checksum === undefined ? undefined : Number.parseInt(given.checksum, 16)
     return yield* recorder.importEvent(event, { id: given.event_id, receivedAt: given.received_at }, checksum)
   })

@@ -57,29 +57,37 @@ export interface Body {
 
 export interface Decoded<A> {
   readonly value: A
+  /** The value as it was sent, with all its keys that were parsed. */
+  readonly sent: unknown
   /** The complete, valid JSON text of the value. */
   readonly bytes: Buffer
 }
 
+/** What becomes of unknown keys. */
+export const excess = (isStrict: boolean): ValidationDetail.Excess => ({
+  onExcessProperty: isStrict ? "error" : "ignore"
+})
+
 /** Decodes a body with a schema. Fails with all errors of the body. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>, E = never>(
   schema: S,
-  parse: (bytes: Buffer) => Effect.Effect<JsonValue.Parsed, ValidationFailure | E> = parseBounded
+  parse: (bytes: Buffer) => Effect.Effect<JsonValue.Parsed, ValidationFailure | E> = parseBounded,
+  unknownKeys?: ValidationDetail.Excess
 ) => {
-  const decodeValue = ValidationDetail.decoder(schema)
+  const decodeValue = ValidationDetail.decoder(schema, unknownKeys)
   return Effect.fnUntraced(function* (
     body: Body
   ): Effect.fn.Return<Decoded<S["Type"]>, ValidationFailure | E, S["DecodingServices"]> {
     const bytes = withoutMark(bufferOf(body.bytes))
     if (bytes.length === 0) return yield* fail(ValidationDetail.missingBody)
     const parsed = body.isJson ? yield* parse(bytes) : stringOf(bytes)
-    const value = yield* valueOf(parsed, bytes)
+    const sent = yield* valueOf(parsed, bytes)
     // `null` is reported as a missing body.
-    if (value === null) return yield* fail(ValidationDetail.missingBody)
+    if (sent === null) return yield* fail(ValidationDetail.missingBody)
     const echo: ErrorInput.Echo = (paths) =>
-      body.isJson ? ErrorInput.inJson(bytes)(paths) : paths.map(() => ErrorInput.ofString(value))
-    return yield* decodeValue(value).pipe(
-      Effect.map((value) => ({ value, bytes })),
+      body.isJson ? ErrorInput.inJson(bytes)(paths) : paths.map(() => ErrorInput.ofString(sent))
+    return yield* decodeValue(sent).pipe(
+      Effect.map((value) => ({ value, sent, bytes })),
       Effect.mapError(({ issue }) => new ValidationFailure({ detail: ValidationDetail.details(issue, "body", echo) }))
     )
   })

@@ -67,6 +67,12 @@ export const details = (issue: SchemaIssue.Issue, location: ErrorLocation, echo:
   })
 }
 
+/** The errors of fields of a body that a schema does not have. */
+export const extras = (paths: ReadonlyArray<Path>, echo: ErrorInput.Echo): ReadonlyArray<ErrorDetail> => {
+  const inputs = echo(paths)
+  return paths.map((path, index) => ({ ...extra, loc: ["body", ...path.map(String)], input: inputs[index] }))
+}
+
 const unexplained = valueError("Input is not valid")
 
 const annotated = (node: { readonly annotations?: object | undefined }): Violation | undefined =>
@@ -114,10 +120,13 @@ const oneOf = (type: string, literals: ReadonlyArray<SchemaAST.LiteralValue>): V
   return { type, msg: `Input should be ${expected}`, ctx: { expected } }
 }
 
+/** What becomes of keys that a schema does not have. */
+export type Excess = Pick<SchemaAST.ParseOptions, "onExcessProperty">
+
 /** Decodes, and reports all errors. Keys that a schema does not have are ignored, unless `onExcessProperty` says otherwise. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
-  { onExcessProperty }: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = { onExcessProperty: "ignore" }
+  { onExcessProperty }: Excess = { onExcessProperty: "ignore" }
 ) => Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty })
 
 /** Decodes a single value with its own location, such as a header or an option. */

@@ -109,6 +109,7 @@ it("shows the spans of the thread in the host's tracer", async () => {
     isBodyOwned: true,
     maxEventBytes: 0,
     maxOtherBytes: 0,
+    isStrict: false,
     arrivedAtMs: performance.now()
   }
   const answer = Effect.flatMap(Engine, ({ handle }) => handle(exchange))

@@ -21,6 +21,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     isBodyOwned: false,
     maxEventBytes: 0,
     maxOtherBytes: 0,
+    isStrict: false,
     arrivedAtMs: 0,
     ...fields
   }

@@ -5,6 +5,7 @@ import {
   Authorizer,
   CloseGraceMs,
   Front,
+  IsStrict,
   MaxBodyBytes,
   MaxOtherBodyBytes,
   Node,
@@ -177,7 +178,8 @@ const oneProcess = (
       Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
       Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes),
       Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs),
-      Layer.succeed(ServesViewer, options.viewer)
+      Layer.succeed(ServesViewer, options.viewer),
+      Layer.succeed(IsStrict, options.strict)
     ]),
     Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
     // The primary has run the migrations for its workers.

@@ -137,6 +137,12 @@ const viewer = Setting.make({
   parse: Setting.parseSwitch
 })
 
+const strict = Setting.makeSwitch({
+  name: "strict",
+  description:
+    "Refuse bodies with unknown fields, which otherwise are ignored, and named in the answer's Tachograph-Ignored"
+})
+
 export const flags = {
   storage: StorageSetting.setting.flag,
   host: host.flag,
@@ -154,6 +160,7 @@ export const flags = {
   thread: thread.flag,
   cors: cors.flag,
   viewer: viewer.flag,
+  strict: strict.flag,
   migrate: migrate.flag,
   ...ProxySettings.flags,
   logLevel: Logging.setting.flag
@@ -183,6 +190,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
     viewer: yield* viewer.resolve(given.viewer),
+    strict: yield* strict.resolve(given.strict),
     migrate: yield* migrate.resolve(given.migrate),
     proxy: yield* ProxySettings.resolve(given, listening),
     logLevel: yield* Logging.setting.resolve(given.logLevel)

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const allowedMethods = "GET, PUT, POST, DELETE"
-const exposedHeaders = "Idempotent-Replayed,Retry-After,X-Request-Id"
+const exposedHeaders = "Idempotent-Replayed,Retry-After,Tachograph-Ignored,X-Request-Id"
 
 /** How long a browser may cache the answer to a preflight (s). */
 const maxAgeSeconds = "600"

@@ -237,7 +237,9 @@ describe("CORS", () => {
     expect((await preflight(open.url, "https://evil.example")).allowed).not.toBe("https://evil.example")
     const answer = await fetch(`${open.url}/health`, { headers: { origin: "https://app.example" } })
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example")
-    expect(answer.headers.get("access-control-expose-headers")).toBe("Idempotent-Replayed,Retry-After,X-Request-Id")
+    expect(answer.headers.get("access-control-expose-headers")).toBe(
+      "Idempotent-Replayed,Retry-After,Tachograph-Ignored,X-Request-Id"
+    )
     await open.stop()
   })
 })
