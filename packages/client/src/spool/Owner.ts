@@ -2,8 +2,14 @@
  * Who may write what a spool holds: the user of the process alone. What somebody else puts there would be sent in the name of the
  * application, and a link would be followed to any file that the application may read.
  */
-import type { Stats } from "node:fs"
 import { type Builtins, processOf } from "../platform/Builtins.ts"
+
+/** What Node says of a file. */
+interface Stats {
+  readonly mode: number
+  readonly uid: number
+  readonly isSymbolicLink: () => boolean
+}
 
 /** Bits of a mode: the group, or all others, may write. */
 const writableByOthers = 0o022
