@@ -6,10 +6,13 @@ import { createTachograph, type Tachograph } from "@tachograph/router"
 import { HttpClient } from "@tachograph/testkit"
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
-import { type Copy, query, startStandby } from "./StartCopy.ts"
+import { copyFiles, type Copy, query, startCopy, startStandby } from "./StartCopy.ts"
 import { type Forwarder, startForwarder } from "./Forwarder.ts"
 import { type OwnPostgres, startPostgres } from "./StartPostgres.ts"
 
@@ -17,6 +20,7 @@ const key = "a key for the failover"
 
 let primary: OwnPostgres
 let standby: Copy
+let archive: string
 let forwarders: ReadonlyArray<Forwarder>
 let fingerprintId: string
 
@@ -92,8 +96,21 @@ const texts = (error: unknown): string => {
 
 const rejection = (promise: Promise<unknown>) => promise.then(() => "", texts)
 
+/** Settings that docs/postgres.md prints, with `folder` in place of its folder of the archived log. */
+const documented = (names: ReadonlyArray<string>, folder: string): ReadonlyArray<string> => {
+  const page = readFileSync(new URL("../../../docs/postgres.md", import.meta.url), "utf8")
+  return names.map((name) => {
+    const [, value] = new RegExp(`^${name} = '?(.*?)'?$`, "m").exec(page)!
+    return `${name}=${value!.replaceAll("/backup/log", folder)}`
+  })
+}
+
 beforeAll(async () => {
-  primary = await startPostgres(["max_connections=60", "wal_keep_size=64MB"])
+  archive = mkdtempSync(join(tmpdir(), "tachograph-log-"))
+  // The server runs as another user, if the tests are run by root.
+  chmodSync(archive, 0o777)
+  const archiving = documented(["archive_mode", "archive_command"], archive)
+  primary = await startPostgres(["max_connections=60", "wal_keep_size=64MB", ...archiving])
   standby = await startStandby(primary)
   // In the file, and not for the start: nothing commits before the standby follows.
   await query(primary.url, "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
@@ -109,6 +126,7 @@ afterAll(async () => {
   for (const forwarder of forwarders) forwarder.close()
   await standby.remove()
   await primary.remove()
+  rmSync(archive, { recursive: true, force: true })
 })
 
 describe("a Postgres that only reads", () => {
@@ -171,6 +189,37 @@ describe("a Postgres that only reads", () => {
     await recorder.until(200)
     expect(await recorder.ready()).toBe(200)
     await recorder.tachograph.close()
+  })
+})
+
+describe("a recovery to a point in time", () => {
+  it("brings back what was acknowledged until then, by the settings of docs/postgres.md", async () => {
+    const recorder = await Recorder.open({ url: primary.url })
+    await recorder.record()
+    const folder = await copyFiles(primary)
+    for (let n = 0; n < 3; n++) await recorder.record()
+    const kept = recorder.acknowledged.slice()
+    const [row] = await query<{ at: string }>(primary.url, "SELECT CAST(clock_timestamp() AS text) AS at")
+    expect(await recorder.record()).toBe(200)
+    await recorder.tachograph.close()
+    await query(primary.url, "SELECT 1 FROM pg_switch_wal()")
+
+    const settings = documented(["restore_command", "recovery_target_action"], archive)
+    writeFileSync(join(folder, "recovery.signal"), "")
+    const copy = await startCopy(primary, folder, [...settings, `recovery_target_time=${row!.at}`])
+    const isRecovered = async () => {
+      const [found] = await query<{ is: boolean }>(copy.url, "SELECT NOT pg_is_in_recovery() AS is")
+      return found!.is
+    }
+    await expect.poll(isRecovered).toBe(true)
+    const stored = await query<{ id: string }>(copy.url, "SELECT CAST(event_id AS text) AS id FROM events")
+    const ids = stored.map(({ id }) => id)
+    expect(kept.filter((id) => !ids.includes(id))).toEqual([])
+    expect(ids).not.toContain(recorder.acknowledged.at(-1))
+    const restored = await Recorder.open({ url: copy.url })
+    expect([await restored.record(), await restored.ready()]).toEqual([200, 200])
+    await restored.tachograph.close()
+    await copy.remove()
   })
 })
 

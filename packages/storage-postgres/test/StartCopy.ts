@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PostgresStorage } from "../src/index.ts"
@@ -34,7 +34,7 @@ export const copyFiles = async (server: OwnPostgres): Promise<string> => {
     Effect.scoped(copying).pipe(Effect.provide(PostgresStorage.client({ url: server.url })))
   )
   for (const name of ofTheProcess) rmSync(join(folder, name), { recursive: true, force: true })
-  execFileSync("install", ["-d", "-m", "700", join(folder, "pg_wal", "archive_status")])
+  mkdirSync(join(folder, "pg_wal", "archive_status"), { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, "backup_label"), (row as { readonly labelfile: string }).labelfile)
   const { gid, uid } = statSync(server.databaseDir)
   execFileSync("chown", ["-R", `${uid}:${gid}`, folder])
@@ -54,7 +54,11 @@ export const startCopy = async (
 ): Promise<Copy> => {
   const port = await freePort()
   const { gid, uid } = statSync(folder)
-  const flags = ["listen_addresses=127.0.0.1", ...settings].flatMap((setting) => ["-c", setting])
+  // A copy waits for no standby.
+  const flags = ["listen_addresses=127.0.0.1", "synchronous_standby_names=", ...settings].flatMap((setting) => [
+    "-c",
+    setting
+  ])
   const child = spawn(server.program(), ["-D", folder, "-p", String(port), ...flags], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, LC_MESSAGES: "C" },
@@ -95,5 +99,5 @@ export const startStandby = async (primary: OwnPostgres): Promise<Copy> => {
   writeFileSync(join(folder, "standby.signal"), "")
   const { password, port, username } = new URL(primary.url)
   const from = `host=127.0.0.1 port=${port} user=${username} password=${password} application_name=standby`
-  return startCopy(primary, folder, [`primary_conninfo=${from}`, "synchronous_standby_names="])
+  return startCopy(primary, folder, [`primary_conninfo=${from}`])
 }
