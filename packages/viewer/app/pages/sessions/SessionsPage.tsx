@@ -151,8 +151,8 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   ) : (
     <Empty title="Nothing is recorded yet">
       <p>
-        The first call appears here by itself. <code>npx tachograph serve --proxy</code>, or a few lines in your
-        program: the page <a href="../docs">docs</a> has them.
+        The first call appears here by itself: from a program whose calls pass the proxy of a server with the option{" "}
+        <code>--proxy</code>, or that has a few lines more, which the page <a href="../docs">docs</a> has.
       </p>
     </Empty>
   )
