@@ -23,7 +23,7 @@ export interface PackedPackage {
 }
 
 /** The folder and the manifest of every package that is not private. */
-const published = (root: string) =>
+export const published = (root: string) =>
   globSync("packages/*/package.json", { cwd: root })
     .sort()
     .map((file) => ({

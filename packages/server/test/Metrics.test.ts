@@ -1,9 +1,10 @@
 /** Compares the documentation of `/metrics` and the Grafana dashboard with the metrics of a server. */
 import { HttpClient } from "@tachograph/testkit"
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
+import { runInProcess } from "./CommandLine.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 const docs = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8")
@@ -58,6 +59,7 @@ const expressions = (
 describe("/metrics after a few requests", () => {
   let exposed: ReadonlyMap<string, Family>
   let text: string
+  let versions: ReadonlyArray<string | undefined>
 
   beforeAll(async () => {
     const file = join(temporaryFolder(), "tachograph.db")
@@ -80,6 +82,12 @@ describe("/metrics after a few requests", () => {
     database.close()
     expect((await client.get(`/api/v1/events/${recorded.body.event_id}`)).body.type).toBe("event-damaged")
     text = (await client.get("/metrics")).text
+    versions = [
+      (await client.get("/health")).body.version,
+      (await client.get("/api/v1/me")).body.version,
+      /^tachograph_build_info\{version="(.*)"\} 1$/m.exec(text)?.[1],
+      /^tachograph v(.*)\n$/.exec((await runInProcess(["--version"])).stdout)?.[1]
+    ]
     exposed = families(text)
     expect((await server.stop()).code).toBe(0)
   })
@@ -88,6 +96,14 @@ describe("/metrics after a few requests", () => {
     const expected = Array.from(documented).filter(([name]) => !workerMetrics.includes(name))
     expect(Object.fromEntries(exposed)).toEqual(Object.fromEntries(expected))
     expect(documented.size - expected.length).toBe(workerMetrics.length)
+  })
+
+  it("has the one version of all packages, as everything that says a version", () => {
+    const manifests = globSync("../../../packages/*/package.json", { cwd: import.meta.dirname })
+      .map((file) => JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")) as Record<string, unknown>)
+      .filter((manifest) => manifest["private"] !== true)
+    expect(manifests.length).toBeGreaterThan(12)
+    expect(new Set([...manifests.map(({ version }) => version), ...versions]).size).toBe(1)
   })
 
   it("counts the requests", () => {

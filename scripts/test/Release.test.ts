@@ -1,0 +1,11 @@
+import { expect, it } from "vitest"
+import { repositoryOf } from "../packages/release.ts"
+
+it.each([
+  "git@git.example:team/tachograph.git",
+  "ssh://git@git.example/team/tachograph.git",
+  "https://git.example/team/tachograph.git",
+  "https://git.example/team/tachograph"
+])("says where %s is as npm wants it", (remote) => {
+  expect(repositoryOf(remote)).toBe("git+https://git.example/team/tachograph.git")
+})
