@@ -226,9 +226,16 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("process", "process measures and tunes this process.", "../package.json"),
     room("workers", "workers distribute connections over processes.", "terminal", "config", "http"),
     room(
+      "doctor",
+      "doctor looks at what a server depends on; it changes nothing.",
+      "../package.json",
+      "terminal",
+      "config"
+    ),
+    room(
       "commands",
       "commands are the subcommands of tachograph.",
-      ...["terminal", "config", "access", "http", "process", "workers"]
+      ...["terminal", "config", "access", "http", "process", "workers", "doctor"]
     ),
     room("Cli.ts", "Cli.ts assembles the commands.", "../package.json", "terminal", "workers", "commands")
   ],

@@ -7,6 +7,7 @@ import packageJson from "../package.json" with { type: "json" }
 import { calls } from "./commands/Calls.ts"
 import { compare } from "./commands/Compare.ts"
 import { copy } from "./commands/Copy.ts"
+import { doctor } from "./commands/Doctor.ts"
 import { exportCommand } from "./commands/Export.ts"
 import { importCommand } from "./commands/Import.ts"
 import { keys } from "./commands/Keys.ts"
@@ -40,6 +41,7 @@ export const tachograph = Command.make("tachograph").pipe(
     storage,
     reindex,
     verify,
+    doctor,
     exportCommand,
     importCommand,
     copy

@@ -14,3 +14,7 @@ export const firstCells = (file: string, section: string): ReadonlyArray<string>
   const text = page(file).split(`\n${section}\n`)[1]!.split(/^#/m)[0]!
   return Array.from(text.matchAll(/^\| `([^`]+)`/gm), ([, cell]) => cell!)
 }
+
+/** The blocks of a language in a page. */
+export const blocks = (file: string, language: string): ReadonlyArray<string> =>
+  Array.from(page(file).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")), (match) => match[1]!)

@@ -47,6 +47,10 @@ const readingConnections = 3
 /** How long an idle connection waits before it asks whether the other end is still there (ms). A dead one is closed 10 s later. */
 const keepAliveMs = 5_000
 
+/** Connections that a process which serves opens at most: for its requests, and for its long reads. */
+export const connectionsOf = ({ maxConnections = defaults.maxConnections }: PostgresConfig): number =>
+  maxConnections + readingConnections
+
 /** Maximum bytes of a message from the server. A row with a pack may be as large as a request body. */
 const maxMessageSize = 1024 ** 3
 

@@ -1,4 +1,5 @@
 export * as Distribution from "./Distribution.ts"
+export * as Inspection from "./Inspection.ts"
 export * as Migrations from "./Migrations.ts"
 export * as SqlFailure from "./SqlFailure.ts"
 export * as SqlStorage from "./SqlStorage.ts"

@@ -1,3 +1,4 @@
+export * as Certificate from "./Certificate.ts"
 export * as CuttingProxy from "./CuttingProxy.ts"
 export * as HttpClient from "./HttpClient.ts"
 export * as HttpSuite from "./HttpSuite.ts"

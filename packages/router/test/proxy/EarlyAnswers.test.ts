@@ -1,4 +1,5 @@
 /** Upstreams that answer before they have the whole request, and close. */
+import { Certificate } from "@tachograph/testkit"
 import { hash } from "node:crypto"
 import { once } from "node:events"
 import { request as httpRequest, type IncomingMessage } from "node:http"
@@ -9,9 +10,10 @@ import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { Tachograph } from "../../src/index.ts"
 import * as UpstreamAgents from "../../src/proxy/UpstreamAgents.ts"
 import { apiKey } from "../Samples.ts"
-import { cert, key } from "./Certificate.ts"
 import { proxyTo, send, withKey } from "./Client.ts"
 import { bodyOf } from "./Upstream.ts"
+
+Certificate.trust()
 
 const answer = '{"error":{"type":"too_large"}}'
 const head = `HTTP/1.1 413 Payload Too Large\r\nContent-Length: ${answer.length}\r\n`
@@ -23,7 +25,7 @@ type Answering = (socket: Socket) => unknown
 /** A provider that reads the beginning of a request only. */
 const providers: Readonly<Record<string, (answering: Answering) => Server>> = {
   http: (answering) => createServer(answering),
-  https: (answering) => createTlsServer({ cert, key }, answering)
+  https: (answering) => createTlsServer({ cert: Certificate.cert, key: Certificate.key }, answering)
 }
 
 const providing = async (scheme: string, work: Answering): Promise<string> => {

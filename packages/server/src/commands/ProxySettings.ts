@@ -4,13 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Setting from "../config/Setting.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
-import * as ListeningHost from "./ListeningHost.ts"
+import * as ListeningHost from "../config/ListeningHost.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"
 
 const proxy = Setting.makeSwitch({
   name: "proxy",
   description: "Pass requests to /proxy/NAME on to model providers, and record the calls among them"
 })
+
+export const isOn = proxy.resolve
 
 const open = Setting.makeSwitch({
   name: "proxy-open",
@@ -120,7 +122,7 @@ const checkLoops = (upstreams: Upstreams.Upstreams, listening: Listening, source
 
 /** Undefined without `--proxy`. */
 export const resolve = Effect.fnUntraced(function* (given: Given, listening: Listening) {
-  const isOn = yield* proxy.resolve(given.proxy)
+  const hasProxy = yield* isOn(given.proxy)
   const settings = ProxyOptions.settingsOf({
     upstreams: yield* upstreamsOf(given.upstream),
     open: yield* open.resolve(given.proxyOpen),
@@ -129,7 +131,7 @@ export const resolve = Effect.fnUntraced(function* (given: Given, listening: Lis
     maxHeldBytes: yield* memory.resolve(given.proxyMemory)
   })
   yield* checkLoops(settings.upstreams, listening, upstream.sourceOf(given.upstream) ?? "--upstream")
-  if (isOn) return settings
+  if (hasProxy) return settings
   const unused =
     upstream.sourceOf(given.upstream) ??
     open.sourceOf(given.proxyOpen) ??

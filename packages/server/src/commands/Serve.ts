@@ -33,7 +33,7 @@ import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as Table from "../terminal/Table.ts"
 import * as Worker from "../workers/Worker.ts"
 import * as Workers from "../workers/Workers.ts"
-import { isLoopback } from "./ListeningHost.ts"
+import { isLoopback } from "../config/ListeningHost.ts"
 import * as ServeOptions from "./ServeOptions.ts"
 
 /** The operator's own key. Only from the environment: other users of the machine can read command lines. */
@@ -142,7 +142,7 @@ const serving = Effect.fnUntraced(function* (
   const proxy = options.proxy && (yield* Proxy.make(options.proxy))
   const recorder: typeof mount = (request, response) =>
     proxy?.node(request, response) === true || mount(request, response)
-  const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer, recorder) : recorder
+  const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer.slice(1), recorder) : recorder
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
   const { url } = yield* listen(server, options, worker?.port ?? options.port, proxy?.cut)
   const { endStreams } = yield* Front

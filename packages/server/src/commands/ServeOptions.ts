@@ -41,7 +41,7 @@ const bodyLimit = (name: string, whose: string, defaultBytes: number) =>
     parse: parseBytes(1, 511 * 1024 ** 2)
   })
 
-const maxBody = bodyLimit("max-body", "an event", defaultMaxBody)
+export const maxBody = bodyLimit("max-body", "an event", defaultMaxBody)
 const maxOtherBody = bodyLimit("max-other-body", "any other request", defaultMaxOtherBody)
 
 const maxHeader = Setting.make({
@@ -60,7 +60,7 @@ const answerTimeout = timeout(
   defaultAnswerTimeoutMs / 1_000
 )
 
-const maxConnections = Setting.make({
+export const maxConnections = Setting.make({
   name: "max-connections",
   metavar: "COUNT",
   description: "Concurrent connections; further ones are closed immediately",

@@ -5,6 +5,7 @@
 import { MemoryStorage, type Storage } from "@tachograph/core"
 import type { PostgresConfig } from "@tachograph/storage-postgres"
 import { fromUrl, label as labelOf } from "@tachograph/storage-postgres/PostgresUrl"
+import type { Inspection } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -41,7 +42,18 @@ export interface StorageChoice {
    * undefined if this kind of storage has no cluster.
    */
   readonly distribute: Effect.Effect<Distributed, CommandError> | undefined
+  /** What the database says of itself; undefined for memory. Changes nothing. */
+  readonly inspect: Inspect | undefined
 }
+
+/** What there is to look at, of a file or of a database. */
+export type Inspect =
+  | { readonly filename: string; readonly facts: Effect.Effect<Inspection.OfSqlite, CommandError> }
+  | {
+      readonly filename: undefined
+      /** `needed`: connections that one process opens which serves. */
+      readonly facts: Effect.Effect<Inspection.OfPostgres & { readonly needed: number }, CommandError>
+    }
 
 interface Distributed {
   /** Names of the migrations that ran. */
@@ -78,7 +90,8 @@ const memory: StorageChoice = {
   layerReadOnly: MemoryStorage.layer,
   layerReading: MemoryStorage.layer,
   migrate: Effect.succeed([]),
-  distribute: undefined
+  distribute: undefined,
+  inspect: undefined
 }
 
 const sqlite = (filename: string): StorageChoice => {
@@ -101,7 +114,16 @@ const sqlite = (filename: string): StorageChoice => {
       Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
     ),
-    distribute: undefined
+    distribute: undefined,
+    inspect: {
+      filename,
+      facts: Effect.all([sqlPackage, sqlitePackage]).pipe(
+        Effect.flatMap(([{ Inspection }, { SqliteClient }]) =>
+          Effect.provide(Inspection.ofSqlite, SqliteClient.layer({ filename, readOnly: true }))
+        ),
+        Effect.mapError((error) => failure("open", label, error))
+      )
+    }
   }
 }
 
@@ -127,7 +149,19 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
       Effect.flatMap(({ PostgresStorage }) => PostgresStorage.distribute(config)),
       Effect.map(({ isNew, migrated, shards }) => ({ migrations: names(migrated), shards, isNew })),
       Effect.mapError((error) => failure("distribute", label, error))
-    )
+    ),
+    inspect: {
+      filename: undefined,
+      facts: Effect.all([sqlPackage, postgresPackage]).pipe(
+        Effect.flatMap(([{ Inspection }, { PostgresStorage }]) =>
+          Inspection.ofPostgres.pipe(
+            Effect.map((facts) => ({ ...facts, needed: PostgresStorage.connectionsOf(config) })),
+            Effect.provide(PostgresStorage.client({ ...config, maxConnections: 1 }))
+          )
+        ),
+        Effect.mapError((error) => failure("open", label, error))
+      )
+    }
   }
 }
 

@@ -71,7 +71,7 @@ describe("tachograph serve", () => {
       return [status, headers.get("location")]
     }
     const on = await serve(["--port", "0", "--storage", "memory:"], {})
-    expect(await root(on.url, "text/html,application/xhtml+xml")).toEqual([302, "/viewer/"])
+    expect(await root(on.url, "text/html,application/xhtml+xml")).toEqual([302, "viewer/"])
     expect(await root(on.url, "application/json")).toEqual([404, null])
     expect((await get(`${on.url}/viewer/`, "")).status).toBe(200)
     await on.stop()

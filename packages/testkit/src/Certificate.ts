@@ -1,4 +1,4 @@
-/** A provider's certificate for 127.0.0.1, which this process trusts, and its key. Nothing but tests uses them. */
+/** A certificate for 127.0.0.1, and its key. Nothing but tests uses them. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 
 export const key = `-----BEGIN PRIVATE KEY-----
@@ -21,4 +21,5 @@ kClkBliHqE8w+mx481T9BUXJK4M7
 -----END CERTIFICATE-----
 `
 
-setDefaultCACertificates([...getCACertificates(), cert])
+/** Lets this process trust it. */
+export const trust = (): void => setDefaultCACertificates([...getCACertificates(), cert])
