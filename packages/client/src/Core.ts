@@ -110,6 +110,7 @@ export class Core {
 
   /** Asks the platform to wait for a call. Returns what ends the wait. */
   #hold(context: Context.CallContext): () => void {
+    if (context.waitUntil === undefined) return ignore
     let settle = () => {}
     const settled = new Promise<void>((resolve) => (settle = resolve))
     Callbacks.run(
@@ -195,6 +196,8 @@ export class Core {
       ...this.delivery.counters(),
       postponed: this.intake.postponed,
       underWay: this.#open.size + this.#starts.size,
+      making: this.intake.making,
+      onDisk: this.intake.onDisk,
       heldBytes: this.budget.held
     }
   }
@@ -273,6 +276,8 @@ export class Core {
     ProcessEnd.flushAtEnd(this.#atEnd, timeoutMs > 0)
   }
 }
+
+const ignore = () => {}
 
 const callFields: ReadonlySet<string> = new Set([
   ...["api", "model", "inputs", "output", "occurredAt", "durationMs", "firstTokenMs", "httpStatus"],

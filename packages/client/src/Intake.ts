@@ -15,6 +15,7 @@ import * as Timers from "./platform/Timers.ts"
 import * as Utf8 from "./platform/Utf8.ts"
 import { Spool, type SpooledEvent, type SpoolEntry } from "./spool/Spool.ts"
 import { SpoolQueue } from "./SpoolQueue.ts"
+import { Turns } from "./Turns.ts"
 import type { Warn } from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
@@ -84,12 +85,11 @@ export class Intake {
   readonly #delivery: Delivery
   readonly #fingerprint: () => Promise<string>
   readonly #options: RecorderOptions
-  readonly #maxMaking: number
   readonly #preparing = new Set<Promise<void>>()
   readonly #spool: Spool | undefined
   readonly #spoolQueue: SpoolQueue | undefined
-  /** How many calls are made events, or written. */
-  #making = 0
+  /** Of calls to be made events, and written. */
+  readonly #turns: Turns
   /** Calls that are over, and lost with the process: neither on disk nor sent nor dropped. */
   readonly #unsafe = new Set<Pending>()
   /** Events that were dropped before they were on disk, and how many of them `spooled` has told. */
@@ -111,14 +111,18 @@ export class Intake {
     this.#fingerprint = fingerprint
     this.#options = options
     const maxEvents = options.maxEvents ?? defaults.maxEvents
+    if (options.spool === undefined) {
+      this.#turns = new Turns(maxEvents)
+      return
+    }
     // What is written waits neither long nor in the queue, however short that is.
-    this.#maxMaking = options.spool === undefined ? maxEvents : Math.max(maxEvents, defaults.maxEvents)
-    if (options.spool === undefined) return
+    const maxMaking = Math.max(maxEvents, defaults.maxEvents)
+    this.#turns = new Turns(maxMaking, budget)
     this.#spool = new Spool(options.spool, options.maxSpoolBytes ?? defaults.maxSpoolBytes)
     this.#spoolQueue = new SpoolQueue({
       spool: this.#spool,
       delivery,
-      maxKnown: this.#maxMaking,
+      maxKnown: maxMaking,
       onUnusable: this.#onUnusable,
       track: (work) => this.#track(work)
     })
@@ -126,12 +130,22 @@ export class Intake {
 
   /** Whether a call is over and neither sent nor dropped nor postponed. */
   get isBusy(): boolean {
-    return this.#preparing.size > 0 || this.#delivery.size > 0
+    return this.#turns.size > 0 || this.#preparing.size > 0 || this.#delivery.size > 0
   }
 
   /** How many events wait on disk that could not be sent. */
   get postponed(): number {
     return this.#spoolQueue?.postponed ?? 0
+  }
+
+  /** How many calls are over, and neither lost, nor handed on to be sent, nor left on disk. */
+  get making(): number {
+    return this.#turns.size
+  }
+
+  /** How many events the folder of the spool holds, as far as is known. */
+  get onDisk(): number {
+    return this.#spool?.size ?? 0
   }
 
   /** Whether all that is left is on disk, and would be refused there, as what was tried of it. */
@@ -150,21 +164,21 @@ export class Intake {
       }
     }
     this.#unsettled.add(pending)
-    if (this.#making >= this.#maxMaking) {
-      this.lose({ reason: "queue-full" })
-      return this.#leave(pending)
+    const refused = this.#turns.add(() => this.#make(draft, pending))
+    if (refused === undefined) this.#unsafe.add(pending)
+    else {
+      this.lose({ reason: refused })
+      this.#leave(pending)
     }
-    this.#making++
-    this.#unsafe.add(pending)
-    this.#track(
-      this.#made(draft)
-        .then((event) => (event === undefined ? this.#leave(pending) : this.#keep(event, pending)))
-        .catch((cause: unknown) => {
-          this.lose(dropBy(cause))
-          this.#leave(pending)
-        })
-        .finally(() => void this.#making--)
-    )
+  }
+
+  #make(draft: Draft, pending: Pending): Promise<void> {
+    return this.#made(draft)
+      .then((event) => (event === undefined ? this.#leave(pending) : this.#keep(event, pending)))
+      .catch((cause: unknown) => {
+        this.lose(dropBy(cause))
+        this.#leave(pending)
+      })
   }
 
   /** Counts a call that is not recorded. */
@@ -255,7 +269,7 @@ export class Intake {
   }
 
   async #prepared(): Promise<void> {
-    await Promise.all(this.#preparing)
+    await Promise.all([this.#turns.done(), ...this.#preparing])
   }
 
   #track(work: Promise<void>): void {

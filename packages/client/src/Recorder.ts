@@ -125,6 +125,8 @@ const off = (fetch: typeof globalThis.fetch): Recorder => {
       waiting: 0,
       postponed: 0,
       underWay: 0,
+      making: 0,
+      onDisk: 0,
       heldBytes: 0,
       dropped: {}
     }),

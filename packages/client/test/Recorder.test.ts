@@ -39,6 +39,8 @@ describe("createRecorder", () => {
       waiting: 0,
       postponed: 0,
       underWay: 0,
+      making: 0,
+      onDisk: 0,
       heldBytes: 0,
       dropped: {}
     })
@@ -419,6 +421,8 @@ describe("a recorder without an address or a key", () => {
       waiting: 0,
       postponed: 0,
       underWay: 0,
+      making: 0,
+      onDisk: 0,
       heldBytes: 0,
       dropped: {}
     })

@@ -45,6 +45,10 @@ export interface Counters {
   readonly postponed: number
   /** Calls that are not over. */
   readonly underWay: number
+  /** Calls that are over and not recorded yet: their events are made, or written to the spool, or wait for that. */
+  readonly making: number
+  /** Events in the folder of the spool, as far as is known: those that wait or are postponed, those for which there is no room yet, and those of other processes. */
+  readonly onDisk: number
   /** Bytes that waiting events and calls under way hold in memory. */
   readonly heldBytes: number
   /** Calls that are not recorded, by reason. */

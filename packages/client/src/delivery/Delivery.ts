@@ -103,7 +103,7 @@ export class Delivery {
     this.#options = options
   }
 
-  counters(): Omit<Counters, "heldBytes" | "postponed" | "underWay"> {
+  counters(): Omit<Counters, "heldBytes" | "making" | "onDisk" | "postponed" | "underWay"> {
     return {
       recorded: this.#recorded,
       sent: this.#sent,

@@ -77,6 +77,7 @@ export class Spool {
   #folders = 0
   /** What the folder holds, as far as is known: other processes write and remove files too. */
   #bytes = 0
+  #files = 0
   /** Bytes of files that are being written. */
   #writing = 0
   /** Bytes that this process has written since it counted last. */
@@ -97,6 +98,11 @@ export class Spool {
     this.#folder = path.resolve(folder)
     this.#maxBytes = maxBytes
     Owner.checkFolder(fs, this.#folder)
+  }
+
+  /** How many events the folder holds, as far as is known. */
+  get size(): number {
+    return this.#files
   }
 
   /**
@@ -155,6 +161,7 @@ export class Spool {
       await this.#fs.rename(partial, file)
       await this.#sync(this.#folder)
       this.#bytes += bytes
+      this.#files++
       this.#uncounted += bytes
     } catch (error) {
       for (const name of [partial, file]) await this.#fs.rm(name, { force: true }).catch(() => {})
@@ -233,6 +240,7 @@ export class Spool {
   async remove({ bytes, file }: SpoolEntry): Promise<void> {
     await this.#removals.run(() => this.#fs.rm(file, { force: true }))
     this.#bytes = Math.max(0, this.#bytes - bytes)
+    this.#files = Math.max(0, this.#files - 1)
   }
 
   /** The events of earlier processes, and of others that use the folder, the oldest first. */
@@ -297,6 +305,7 @@ export class Spool {
     // What was written meanwhile may be among the entries or not.
     this.#uncounted = Math.max(0, this.#uncounted - before)
     this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, this.#uncounted)
+    this.#files = entries.length
     this.#countedAt = performance.now()
     this.#countingMs = this.#countedAt - startedAt
     return entries

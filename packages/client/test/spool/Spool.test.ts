@@ -399,6 +399,25 @@ describe("a spool in a busy application", () => {
     expect(drops).toEqual([])
   })
 
+  it("takes more calls at once than are made events at once, and each is in a counter", async () => {
+    const server = await startServer()
+    server.intercept = refuse(503, "overloaded")
+    const spool = temporaryFolder()
+    const [count, left] = [10_030, 10_010]
+    // What is left out is not written, which would take its time.
+    const redact: RecorderOptions["redact"] = (event) => (Number(event.properties.inputs["n"]) < left ? null : event)
+    const { record, recorder } = open(server, spool, { redact })
+    for (let n = 0; n < count; n++) record(n)
+    expect(recorder.counters()).toMatchObject({ making: count, onDisk: 0, recorded: 0, dropped: {} })
+    await recorder.spooled()
+    expect(filesIn(spool)).toHaveLength(count - left)
+    expect(recorder.counters()).toMatchObject({ making: 0, onDisk: count - left, dropped: { redacted: left } })
+    server.intercept = () => false
+    await flushed(recorder)
+    expect(await numbers(server)).toHaveLength(count - left)
+    expect(recorder.counters()).toMatchObject({ onDisk: 0, heldBytes: 0 })
+  })
+
   it("counts each event once that earlier processes have left, though few fit the queue", async () => {
     const [server, elsewhere] = [await startServer(), await startServer()]
     const [written, spool] = [temporaryFolder(), temporaryFolder()]
