@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { problemsOf } from "./packages/inspect.ts"
 import { pack } from "./packages/pack.ts"
-import { raiseVersions, setRepository } from "./packages/release.ts"
+import { changeset, raiseVersions, setRepository } from "./packages/release.ts"
 import { run } from "./packages/run.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -45,7 +45,7 @@ const make = async (tree: string, tarballs: string): Promise<void> => {
   await run("git", ["add", "--all"], inTree)
   await run("git", ["commit", "--quiet", "--message", `Release ${version}`], inTree)
   // Asks the registry which of them it has, publishes the others, and tags the commit.
-  console.log(await run("changeset", ["publish"], inTree))
+  console.log(await changeset(tree, "publish"))
   await git("merge", "--ff-only", await run("git", ["rev-parse", "HEAD"], inTree).then((commit) => commit.trim()))
   console.log(`\nPublished. Now: git push --follow-tags`)
 }

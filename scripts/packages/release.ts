@@ -6,10 +6,14 @@ import { run } from "./run.ts"
 
 const sources = ["package.json", "pnpm-*.yaml", ".changeset/*", "{packages,examples}/*/package.json"]
 
-/** Runs `changeset version` in a tree. Returns the version of the published packages, which all have the same. */
+/** Runs `changeset` in a tree. It calls pnpm. */
+export const changeset = (root: string, command: "publish" | "version"): Promise<string> =>
+  run("npx", ["--yes", "--package=pnpm@12.21.0", "changeset", command], { cwd: root })
+
+/** Raises the versions in a tree. Returns the version of the published packages, which all have the same. */
 export const raiseVersions = async (root: string): Promise<string> => {
   const hasChangesets = globSync(".changeset/*.md", { cwd: root }).some((file) => !file.endsWith("README.md"))
-  await run("changeset", ["version"], { cwd: root })
+  await changeset(root, "version")
 
   const packages = published(root)
   const versions = new Set(packages.map(({ manifest }) => manifest.version))
