@@ -58,6 +58,6 @@ try {
   console.error((error as Error).message)
   process.exitCode = 1
 } finally {
-  await git("worktree", "remove", "--force", join(folder, "tree")).catch(() => {})
   rmSync(folder, { recursive: true, force: true })
+  await git("worktree", "prune")
 }

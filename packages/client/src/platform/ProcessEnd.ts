@@ -64,6 +64,9 @@ const listenToExit = (process: Host) => {
   process.on("exit", () => tell(process))
 }
 
+/** A terminal sends its signal to all processes of a group, and npm passes on its own: within this time they are one (ms). */
+const sameSignalMs = 1_000
+
 const listen = (process: Host, all: Known) => {
   const flushBusy = (isHeld: boolean) =>
     Promise.all(all().flatMap((recorder) => (recorder.isBusy() ? [recorder.flush(isHeld)] : [])))
@@ -90,7 +93,7 @@ const listen = (process: Host, all: Known) => {
     queueMicrotask(() => left.delete(event))
   })
   for (const signal of signals) {
-    let isEnding = false
+    let endingSinceMs: number | undefined
     const end = () => {
       process.removeListener(signal, onSignal)
       // Nothing tells of the end that a signal makes.
@@ -106,9 +109,12 @@ const listen = (process: Host, all: Known) => {
       // The application handles the signal itself: it decides when the process ends.
       const isHandled = left.has(signal) || process.listenerCount(signal) - listenersOfSignalExit(process) > 1
       if (isHandled) return void flushBusy(false)
-      // A second signal does not wait.
-      if (isEnding) return end()
-      isEnding = true
+      if (endingSinceMs !== undefined) {
+        // A second signal does not wait.
+        if (performance.now() - endingSinceMs > sameSignalMs) end()
+        return
+      }
+      endingSinceMs = performance.now()
       endCalls()
       void flushBusy(true).finally(end)
     }

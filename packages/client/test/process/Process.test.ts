@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { beforeAll, describe, expect, it, vi } from "vitest"
@@ -138,6 +139,10 @@ describe("node --import @tachograph/client/register", () => {
     await child.lines.next()
     await received
     child.kill("SIGTERM")
+    await sleep(100)
+    // As npm passes on what a terminal has sent already.
+    child.kill("SIGTERM")
+    await sleep(100)
     release()
     expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
     expect(await server.events()).toHaveLength(1)
