@@ -56,12 +56,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     }
   ],
   client: [
-    packages(
-      "client imports only formats.",
-      "!@tachograph/formats",
-      "!@tachograph/formats/*",
-      "!@tachograph/formats/masking/*"
-    ),
+    packages("client imports only formats.", "!@tachograph/formats", "!@tachograph/formats/**"),
     {
       group: [...node, "effect", "effect/**", "@effect/**"],
       message: "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node."
@@ -134,7 +129,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
       "server imports only router, api, core, formats, prices and the storages.",
       ...[
         "!@tachograph/router",
-        "!@tachograph/formats/*",
+        "!@tachograph/formats/**",
         "!@tachograph/prices/*",
         "!@tachograph/api",
         ...core,

@@ -1,5 +1,6 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import type { Api } from "@tachograph/formats"
+import * as Patterns from "@tachograph/formats/masking/Patterns"
 import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
@@ -85,6 +86,7 @@ export class Intake {
   readonly #delivery: Delivery
   readonly #fingerprint: () => Promise<string>
   readonly #options: RecorderOptions
+  readonly #patterns: Patterns.Patterns | undefined
   readonly #preparing = new Set<Promise<void>>()
   readonly #spool: Spool | undefined
   readonly #spoolQueue: SpoolQueue | undefined
@@ -110,6 +112,7 @@ export class Intake {
     this.#delivery = delivery
     this.#fingerprint = fingerprint
     this.#options = options
+    this.#patterns = typeof options.redact === "string" ? Patterns.parse(options.redact) : undefined
     const maxEvents = options.maxEvents ?? defaults.maxEvents
     if (options.spool === undefined) {
       this.#turns = new Turns(maxEvents)
@@ -281,7 +284,7 @@ export class Intake {
   async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array | undefined> {
     const found = await find()
     if (found === undefined) throw new Dropped({ reason: "unreadable" })
-    const call = masked(found)
+    const call = masked(found, this.#patterns)
     const inputs = objectIn(call.inputs)
     if (inputs === undefined) {
       throw new Dropped({ reason: "unreadable", cause: new TypeError("inputs: expected the JSON text of an object") })
@@ -295,12 +298,14 @@ export class Intake {
       person: await nameOf(context.person)
     }
     // A person may be named by their key.
-    const safeNames = JSON.parse(call.beside(JSON.stringify(names))) as typeof names
+    const { model } = envelope
+    const safeNames = JSON.parse(call.beside(JSON.stringify({ ...names, model }))) as typeof names
     const redacted = call.count()
-    const whole: Envelope = { ...safeNames, ...envelope, recorded: redacted === 0 ? undefined : { redacted } }
+    const whole: Envelope = { ...envelope, ...safeNames, recorded: redacted === 0 ? undefined : { redacted } }
     const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options
-    return Utf8.bytesOf(redact === undefined ? textOf(payload, whole) : redactedText(redact, payload, inputs, whole))
+    const isAsked = typeof redact === "function"
+    return Utf8.bytesOf(isAsked ? redactedText(redact, payload, inputs, whole) : textOf(payload, whole))
   }
 
   async #keep(event: Uint8Array, pending: Pending): Promise<void> {

@@ -1,4 +1,5 @@
 /** The options of a recorder. */
+import * as Patterns from "@tachograph/formats/masking/Patterns"
 import { hint } from "@tachograph/formats/Near"
 import { checkKey, checkUrl } from "./api/Access.ts"
 import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
@@ -13,10 +14,11 @@ interface CommonOptions extends Grouping {
   /** Which installed packages the fingerprint names: the direct dependencies, all, or none. `direct` by default. */
   readonly packages?: PackageScope | undefined
   /**
-   * Changes an event before it is kept anywhere. An event for which it answers nothing, or throws, is not recorded. Its payload is then
-   * written anew from the values that it returns: blanks are lost, and numbers that JavaScript cannot hold are rounded.
+   * The text of a list of patterns, one regular expression a line, whose matches are masked before an event is kept anywhere; the rest stays
+   * byte for byte what it was. Or what changes an event: one for which it answers nothing, or throws, is not recorded, and its payload is
+   * written anew from the values that it returns, so that blanks are lost, and numbers that JavaScript cannot hold are rounded.
    */
-  readonly redact?: ((event: RecordedEvent) => RecordedEvent | null | undefined) | undefined
+  readonly redact?: string | ((event: RecordedEvent) => RecordedEvent | null | undefined) | undefined
   /** Called for each call that is not recorded. By default, the first call that is lost for a reason prints a warning. */
   readonly onDrop?: ((drop: Drop) => void) | undefined
   /** Keeps a serverless function alive until a promise settles. It gets one for each call. */
@@ -147,7 +149,7 @@ const expected: Expected = {
   exitMs: time,
   fetch: callback,
   onDrop: callback,
-  redact: callback,
+  redact: ["the text of a list of patterns, or a function", (value) => isText(value) || isFunction(value)],
   waitUntil: callback,
   spool: ["the path of a folder", (value) => typeof value === "string" && value !== ""],
   packages: [`"direct", "all" or "none"`, (value) => value === "direct" || value === "all" || value === "none"],
@@ -167,6 +169,14 @@ const checkFields = (fields: object, rules: Expected, what: string, path = ""): 
   }
 }
 
+const checkPatterns = (redact: string): void => {
+  try {
+    Patterns.parse(redact)
+  } catch (error) {
+    throw new TypeError(`redact: ${(error as Error).message}`)
+  }
+}
+
 /**
  * Checks what only TypeScript would refuse. Throws a `TypeError` that says what is expected. Returns the options without which nothing
  * can be recorded, as far as they are missing.
@@ -174,7 +184,8 @@ const checkFields = (fields: object, rules: Expected, what: string, path = ""): 
 export const check = (options: RecorderOptions): ReadonlyArray<"url" | "apiKey"> => {
   if (!isObject(options as unknown)) throw new TypeError("options: expected an object")
   checkFields(options, expected, "option")
-  const { apiKey, fingerprint, project, tachograph, url } = options
+  const { apiKey, fingerprint, project, redact, tachograph, url } = options
+  if (typeof redact === "string") checkPatterns(redact)
   if (fingerprint !== undefined) checkFields(fingerprint, expectedOfFingerprint, "field", "fingerprint.")
   if (tachograph !== undefined) {
     if (url !== undefined) throw new TypeError("url, tachograph: expected one of them, not both")

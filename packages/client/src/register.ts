@@ -1,10 +1,10 @@
 /**
  * `node --import @tachograph/client/register app.js` records every call that the application makes with `fetch`. It reads
  * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION,
- * TACHOGRAPH_PERSON, TACHOGRAPH_SPOOL and TACHOGRAPH_EXIT_MS.
+ * TACHOGRAPH_PERSON, TACHOGRAPH_SPOOL, TACHOGRAPH_EXIT_MS and TACHOGRAPH_REDACT.
  */
 import { nearest } from "@tachograph/formats/Near"
-import { variable, variables } from "./platform/Builtins.ts"
+import { builtin, variable, variables } from "./platform/Builtins.ts"
 import * as Recorder from "./Recorder.ts"
 
 const prefix = "TACHOGRAPH_"
@@ -18,13 +18,23 @@ const numberIn = (text: string | undefined): number | undefined => {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
 
+/** The list of patterns in a file. Throws where it cannot be read: then nothing is recorded. */
+const listIn = (file: string | undefined): string | undefined => {
+  if (file === undefined) return undefined
+  try {
+    return builtin("fs")!.readFileSync(file, "utf8")
+  } catch {
+    throw new TypeError("redact: expected the path of a file with patterns that can be read")
+  }
+}
+
 /** It begins with the name of an option. */
 const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message.replace(/^\w+(?=: expected )/, nameOf) : String(error)
+  error instanceof Error ? error.message.replace(/^(?:redact(?=: )|\w+(?=: expected ))/, nameOf) : String(error)
 
 const texts = ["url", "apiKey", "agent", "agentVersion", "session", "person", "spool"] as const
 
-const known = [...texts, "exitMs"].map(nameOf)
+const known = [...texts, "exitMs", "redact"].map(nameOf)
 
 /** Of `tachograph storage`, and near one of these. */
 const ofStorage = "TACHOGRAPH_SESSIONS"
@@ -52,7 +62,8 @@ const start = (): void => {
   try {
     const options = {
       ...Object.fromEntries(texts.map((option) => [option, given(option)])),
-      exitMs: numberIn(given("exitMs"))
+      exitMs: numberIn(given("exitMs")),
+      redact: listIn(given("redact"))
     }
     Recorder.start(options, nameOf).install()
   } catch (error) {

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { inspect } from "node:util"
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { createApi } from "../src/api.ts"
 import { createRecorder, type RecorderOptions } from "../src/index.ts"
 import { json, type Provider, startProvider } from "./Provider.ts"
@@ -106,6 +109,22 @@ describe("a credential", () => {
     const [event] = await recording.events()
     expect(event!.text).toContain(`"inputs":{"model":"m","api_key":"[redacted]","n": 1.0}`)
     expect(JSON.parse(event!.text).recorded).toEqual({ redacted: 1 })
+  })
+
+  it("or another text that a pattern matches is in no event, and the rest of it stays as it came", async () => {
+    const spool = mkdtempSync(join(tmpdir(), "tachograph-"))
+    onTestFinished(() => rmSync(spool, { recursive: true }))
+    const recording = await startRecording({ redact: "# ours\nours-\\d+", spool })
+    const inputs = `{ "model":"m", "n": 1.0, "content":"\\u006furs-1 and ours-2é", "ours-3":[]}`
+    const call = { api: "provider1-chat-completions", inputs, output: { content: "ours-4" } } as const
+    recording.recorder.record({ ...call, session: "ours-5", person: "ours-6", model: "ours-7" })
+    const [event] = await recording.events()
+    expect(event!.text).toContain(
+      `"inputs":{ "model":"m", "n": 1.0, "content":"[redacted] and [redacted]é", "[redacted]":[]}`
+    )
+    expect(event!.text).not.toContain("ours-")
+    expect(JSON.parse(event!.text).recorded).toEqual({ redacted: 7 })
+    for (const redact of ["(a", "", 7]) expect(() => createRecorder({ redact } as never)).toThrow(/^redact: /)
   })
 
   it("in the query is known as it was sent, too", async () => {

@@ -8,7 +8,7 @@ it("takes no variable of the server for one of the client", () => {
     .filter((name) => name.endsWith(".md"))
     .map((name) => readFileSync(new URL(name, docs), "utf8"))
   const all = new Set(texts.flatMap((text) => text.match(/(?<=TACHOGRAPH_)[A-Z_]*[A-Z]/g) ?? []))
-  const known = ["URL", "API_KEY", "AGENT", "AGENT_VERSION", "SESSION", "PERSON", "SPOOL", "EXIT_MS"]
+  const known = ["URL", "API_KEY", "AGENT", "AGENT_VERSION", "SESSION", "PERSON", "SPOOL", "EXIT_MS", "REDACT"]
   expect(known.filter((name) => !all.has(name))).toEqual([])
   expect(all.size).toBeGreaterThan(25)
   const near = [...all].filter((name) => !known.includes(name) && nearest(name, known) !== undefined)

@@ -25,6 +25,11 @@ export const ServesViewer = Context.Reference<boolean>("tachograph/router/Serves
 /** Whether a body with fields that are unknown is refused. Otherwise they are ignored, and the answer names them. */
 export const IsStrict = Context.Reference<boolean>("tachograph/router/IsStrict", { defaultValue: () => false })
 
+/** The list of patterns whose matches no event may have, as text; null if none is given. */
+export const RedactPatterns = Context.Reference<string | null>("tachograph/router/RedactPatterns", {
+  defaultValue: () => null
+})
+
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */
 export interface Exchange {
   readonly requestId: string

@@ -10,6 +10,7 @@ import {
   type Storage,
   staticKeyRule
 } from "@tachograph/core"
+import * as Patterns from "@tachograph/formats/masking/Patterns"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -20,7 +21,7 @@ import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as BasePath from "./BasePath.ts"
-import { IsStrict, ServesViewer } from "./Engine.ts"
+import { IsStrict, RedactPatterns, ServesViewer } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
@@ -57,6 +58,11 @@ interface CommonOptions<E> {
   readonly answerTimeoutMs?: number | undefined
   /** Prices of your own, before those of the kept list: `PriceFile.parse(text)` of `@tachograph/prices` reads them. */
   readonly prices?: OwnPrices | undefined
+  /**
+   * Patterns whose matches are masked in every event before it is stored: the text of a list, one regular expression a line. Events are
+   * verbatim after that.
+   */
+  readonly redact?: string | undefined
   /**
    * Whether events are processed and stored on a thread of their own, so that they never keep your routes waiting. True by
    * default, where the storage can be opened there: in memory, and with a layer of your own, it is not. `heapMib` is the
@@ -181,12 +187,22 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   }
 }
 
+const checkPatterns = (redact: unknown) => {
+  if (typeof redact !== "string") throw new TypeError("redact: expected the text of a list of patterns")
+  try {
+    Patterns.parse(redact)
+  } catch (error) {
+    throw new TypeError(`redact: ${(error as Error).message}`)
+  }
+}
+
 /** Checks what only TypeScript would refuse. */
-const checkOptions = ({ apiKeys, authorize, storage }: { readonly [option: string]: unknown }) => {
+const checkOptions = ({ apiKeys, authorize, redact, storage }: { readonly [option: string]: unknown }) => {
   if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
   if (apiKeys !== undefined && !(Array.isArray(apiKeys) && apiKeys.every(isStaticKey))) {
     throw new TypeError(`apiKeys: expected static keys, each of ${staticKeyRule}`)
   }
+  if (redact !== undefined) checkPatterns(redact)
   if (authorize === undefined) return
   if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
@@ -214,6 +230,7 @@ const services = <E>(
         Layer.succeed(DeriveInBackground, runsBetweenRequests),
         Layer.succeed(DeriveBeforeReads, !runsBetweenRequests),
         Layer.succeed(Prices, { own: options.prices ?? null }),
+        Layer.succeed(RedactPatterns, options.redact ?? null),
         Layer.succeed(BasePath.BasePath, base),
         Layer.succeed(ServesViewer, options.viewer ?? true),
         Layer.succeed(IsStrict, options.strict ?? false)

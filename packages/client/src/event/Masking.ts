@@ -1,5 +1,8 @@
 /** Leaves credentials out of a call that is recorded. */
+import * as Body from "@tachograph/formats/masking/Body"
 import * as Call from "@tachograph/formats/masking/Call"
+import type { Patterns } from "@tachograph/formats/masking/Patterns"
+import * as Places from "@tachograph/formats/masking/Places"
 import * as Steps from "@tachograph/formats/masking/Steps"
 import * as Utf8 from "../platform/Utf8.ts"
 
@@ -28,14 +31,21 @@ const found = <A>(steps: Steps.Steps<A | undefined>): A => {
   return result
 }
 
-/** Throws where it would take too long. */
-export const masked = ({ inputs, output, secrets }: Made): Masked => {
+/** Without what the `patterns` match either, if there are some. Throws where it would take too long. */
+export const masked = ({ inputs, output, secrets }: Made, patterns?: Patterns): Masked => {
   const values = { credentials: secrets, suspects: [] }
   const call = found(Call.masked(values, Utf8.bytesOf(inputs), Utf8.bytesOf(output)))
+  let matches = 0
+  const textOf = (text: Uint8Array, place: Places.Place): string => {
+    if (patterns === undefined) return Utf8.textOf([text])
+    const left = Steps.run(Body.withoutMatches(text, patterns, place))
+    matches += left.count
+    return Utf8.textOf([left.text])
+  }
   return {
-    inputs: Utf8.textOf([call.inputs]),
-    output: Utf8.textOf([call.output]),
-    count: () => call.count,
-    beside: (text) => Utf8.textOf([found(call.beside(Utf8.bytesOf(text)))])
+    inputs: textOf(call.inputs, "texts"),
+    output: textOf(call.output, "texts"),
+    count: () => call.count + matches,
+    beside: (text) => textOf(found(call.beside(Utf8.bytesOf(text))), Places.ofValues)
   }
 }

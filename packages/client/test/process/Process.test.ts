@@ -52,6 +52,12 @@ describe("node --import @tachograph/client/register", () => {
     ["TACHOGRAPH_API_KEY", "planted\nkey of twenty characters", "nothing is recorded: TACHOGRAPH_API_KEY: expected"],
     ["TACHOGRAPH_EXIT_MS", "5s", "nothing is recorded: TACHOGRAPH_EXIT_MS: expected a time in ms from 0 on"],
     ["TACHOGRAPH_EXIT_MS", " ", "nothing is recorded: TACHOGRAPH_EXIT_MS: expected a time in ms from 0 on"],
+    ["TACHOGRAPH_REDACT", "/dev/null", "nothing is recorded: TACHOGRAPH_REDACT: it has no patterns"],
+    [
+      "TACHOGRAPH_REDACT",
+      "/planted",
+      "nothing is recorded: TACHOGRAPH_REDACT: expected the path of a file with patterns"
+    ],
     // Node's own `mkdir` would never return.
     ["TACHOGRAPH_SPOOL", "/proc/none/spool", "the spool cannot be used"],
     ["TACHOGRAPH_SPOOL", "/dev/null/spool", "the spool cannot be used"]

@@ -1,7 +1,10 @@
 /** Where bodies of requests to providers and gateways hold credentials: a table. `docs/proxy.md` has it for people. */
 
-/** What is masked of a value: all of it, or within it what has the name of a credential, or the form of one in a header. */
-export type Place = "all" | "named" | { readonly [name: string]: Place }
+/**
+ * What is masked of a value: all of it, or within it what has the name of a credential or the form of one in a header, or what patterns
+ * match in its texts. `inputs` are texts of which the conversation may be known.
+ */
+export type Place = "all" | "named" | "texts" | "inputs" | { readonly [name: string]: Place }
 
 /** The name of every element of an array, and of every field that the table does not name. */
 export const each = "*"
@@ -22,7 +25,7 @@ const ofTool = {
 } as const
 
 /** Of a body: its fields, and those below them. */
-export const places: Place = {
+export const ofBody: Place = {
   tools: { [each]: ofTool },
   // Anthropic.
   mcp_servers: "named",
@@ -43,3 +46,13 @@ export const places: Place = {
   // Vercel.
   providerOptions: { gateway: { byok: "named" } }
 }
+
+/** Of the body of Create Event: what of it may be any text. */
+export const ofEvent: Place = {
+  properties: { inputs: "inputs", output: "texts" },
+  ...{ session: "texts", agent: "texts", agent_version: "texts", person: "texts", model: "texts" },
+  ...{ metadata: "texts", recorded: "texts" }
+}
+
+/** Of an object, the values but not their names. */
+export const ofValues: Place = { [each]: "texts" }

@@ -2,7 +2,8 @@
 import { Events } from "@tachograph/api"
 import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { Exchange } from "../Engine.ts"
+import { hash } from "node:crypto"
+import { type Exchange, RedactPatterns } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as IgnoredFields from "../response/IgnoredFields.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
@@ -10,6 +11,7 @@ import * as EventDecoder from "./EventDecoder.ts"
 import * as EventResponse from "./EventResponse.ts"
 import { LoopBudget } from "./LoopBudget.ts"
 import * as PassedCallEvent from "./PassedCallEvent.ts"
+import { Redactor } from "./Redaction.ts"
 
 /** Bodies from this length on (bytes) take long enough to decode to share turns of the event loop. */
 const largeBodyBytes = 32 * 1024
@@ -54,13 +56,42 @@ const noCall = Answer.empty()
 export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
-  const bodyOf = PassedCallEvent.make(new LoopBudget(), largeBodyBytes)
+  const loop = new LoopBudget()
+  const bodyOf = PassedCallEvent.make(loop, largeBodyBytes)
+  const patterns = yield* RedactPatterns
+  const redactor = patterns === null ? undefined : new Redactor(patterns)
+
+  /** The event of a body without what the patterns match. */
+  const decodeMasked = Effect.fnUntraced(function* (
+    redactor: Redactor,
+    project: ProjectId,
+    body: { readonly bytes: Uint8Array; readonly isJson: boolean },
+    isStrict: boolean,
+    key: string | undefined
+  ) {
+    // With a mark it would seem to be no JSON.
+    const steps = redactor.masked(project, JsonBody.withoutMark(bufferOf(body.bytes)))
+    const { count, text } = body.bytes.length < largeBodyBytes ? Steps.run(steps) : yield* loop.runSteps(steps)
+    const { event, ignored } = yield* decode(project, { ...body, bytes: text }, isStrict, key)
+    const { idempotency, recorded } = event
+    const masked = {
+      ...event,
+      recorded: count === 0 ? recorded : { ...recorded, redacted: count + (recorded?.redacted ?? 0) },
+      // Of what was sent: the patterns may be others when it is sent again.
+      idempotency: idempotency && { ...idempotency, bodyHash: hash("sha256", body.bytes, "buffer") }
+    }
+    return { event: masked, ignored }
+  })
+
   return Effect.fnUntraced(function* (exchange: Exchange) {
     const { arrivedAtMs, body: sent, headers, isStrict, maxEventBytes, passed, project } = exchange
     const bytes = passed === undefined ? sent : yield* bodyOf(passed, bufferOf(sent), maxEventBytes)
     if (typeof bytes === "string") return bytes === "no-call" ? noCall : Answer.refuse(422, bytes)
     const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
-    const { event, ignored } = yield* decode(project, body, isStrict, headers[Events.idempotencyKeyHeader])
+    const key = headers[Events.idempotencyKeyHeader]
+    const { event, ignored } = yield* redactor === undefined
+      ? decode(project, body, isStrict, key)
+      : decodeMasked(redactor, project, body, isStrict, key)
     const written = yield* Effect.provideService(
       recorder.createEvent({ ...event, arrivedAtMs, isAdmitted: true }),
       CurrentProject,

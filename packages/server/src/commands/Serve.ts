@@ -10,6 +10,7 @@ import {
   MaxOtherBodyBytes,
   Node,
   Proxy,
+  RedactPatterns,
   ServesViewer,
   ThreadEngine,
   viewerPaths
@@ -186,7 +187,8 @@ const oneProcess = (
     Layer.provide(engine(options, options.migrate && worker === undefined)),
     Layer.provide([
       Layer.succeed(SessionCacheBytes, options.sessionCacheBytes),
-      Layer.succeed(Prices, { own: options.prices })
+      Layer.succeed(Prices, { own: options.prices }),
+      Layer.succeed(RedactPatterns, options.redact)
     ]),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import type { Flag } from "effect/cli"
 import * as Logging from "../config/Logging.ts"
 import * as PriceFileSetting from "../config/PriceFileSetting.ts"
+import * as RedactSetting from "../config/RedactSetting.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
@@ -157,6 +158,7 @@ export const flags = {
   sessionMemory: sessionMemory.flag,
   retain: retain.flag,
   prices: PriceFileSetting.flag,
+  redact: RedactSetting.flag,
   thread: thread.flag,
   cors: cors.flag,
   viewer: viewer.flag,
@@ -187,6 +189,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
     prices: yield* PriceFileSetting.resolve(given.prices),
+    redact: yield* RedactSetting.resolve(given.redact),
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
     viewer: yield* viewer.resolve(given.viewer),

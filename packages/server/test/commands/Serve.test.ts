@@ -153,20 +153,24 @@ describe("tachograph serve", () => {
     await client.finished
   })
 
-  it.concurrent("prices calls by a file of the operator, also on the engine's thread", async () => {
+  it.concurrent("prices calls and masks texts by files of the operator, also on the engine's thread", async () => {
     const folder = temporaryFolder()
     const file = join(folder, "prices.json")
     const price = { model: "my-model", input_mtok: 2, output_mtok: 4 }
     writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [price] }))
     const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_STORAGE: `sqlite:${join(folder, "tachograph.db")}` }
-    const server = await serve(["--port", "0", "--prices", file], { env })
+    const patterns = join(folder, "patterns.txt")
+    writeFileSync(patterns, "# of ours\nplanted-\\w+\n")
+    const server = await serve(["--port", "0", "--prices", file, "--redact", patterns], { env })
     const client = HttpClient.open(server.url, ownKey)
     const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
     const { fingerprint_id } = (await client.put("/api/v1/fingerprints", fingerprint)).body
     const output = { model: "my-model", usage: { prompt_tokens: 100, completion_tokens: 10 }, choices: [] }
     const properties = { api: "provider1-chat-completions", inputs: { model: "my-model" }, output }
-    const event = { event_name: "llm", fingerprint_id, session: "s", properties }
+    const event = { event_name: "llm", fingerprint_id, session: "of planted-one", properties }
     const { event_id } = (await client.post("/api/v1/events", event)).body
+    const masked = { session: "of [redacted]", recorded: { redacted: 1 } }
+    expect((await client.get("/api/v1/events")).body.events[0]).toMatchObject(masked)
     // Dollars per million: 2 for input, and 4 for output.
     const priced = { cost_usd: "0.00024", price: "own:my-model", price_is_exact: true, unpriced: null }
     expect((await client.get(`/api/v1/events/${event_id}`)).body).toMatchObject(priced)
@@ -174,6 +178,10 @@ describe("tachograph serve", () => {
     expect((await client.get("/api/v1/me")).body.prices).toBe("2026-11-01 (own), 2026-09-23")
     expect((await server.stop()).code).toBe(0)
 
+    writeFileSync(patterns, "a\n\n(b")
+    const refused = await run(["serve", "--port", "0", "--redact", patterns], { env })
+    expect([refused.code, refused.stdout]).toEqual([2, ""])
+    expect(refused.stderr).toContain("patterns.txt cannot be used: line 3: a parenthesis is not closed")
     writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [{ ...price, input_mtok: -1 }] }))
     const { code, stderr } = await run(["serve", "--port", "0", "--prices", file], { env })
     expect(code).not.toBe(0)

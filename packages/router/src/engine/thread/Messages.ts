@@ -18,6 +18,8 @@ export interface Start {
   readonly commitLimits: CommitLimitsValue
   readonly sessionCacheBytes: number
   readonly prices: PriceSource
+  /** The patterns whose matches are masked, as they were given. */
+  readonly redact: string | null
   readonly logLevel: LogLevel.LogLevel
   /** Whether the host has a tracer, which gets the spans of the thread. */
   readonly isTraced: boolean

@@ -28,7 +28,7 @@ import * as Tracer from "effect/Tracer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, isCounted, ReserveAnswer } from "../../Engine.ts"
+import { Engine, isCounted, RedactPatterns, ReserveAnswer } from "../../Engine.ts"
 import { type Answer, byteLength } from "../../response/Answer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { errorData } from "./ErrorData.ts"
@@ -102,6 +102,7 @@ const run = async (port: MessagePort, start: Start) => {
           Layer.succeed(CommitLimits, start.commitLimits),
           Layer.succeed(SessionCacheBytes, start.sessionCacheBytes),
           Layer.succeed(Prices, start.prices),
+          Layer.succeed(RedactPatterns, start.redact),
           Layer.succeed(DeriveInBackground, !start.isReading),
           Logger.layer([forwardingLogger(outbox)]),
           Layer.succeed(References.MinimumLogLevel, start.logLevel),
