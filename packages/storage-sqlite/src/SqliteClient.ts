@@ -13,12 +13,16 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementResultingChanges } from "node:sqlite"
 import * as ColumnTypes from "./ColumnTypes.ts"
-import * as DatabaseFile from "./DatabaseFile.ts"
-import * as OpenFiles from "./OpenFiles.ts"
+import * as DatabaseFile from "./file/DatabaseFile.ts"
+import { FileReplaced } from "./file/FileReplaced.ts"
+import * as Header from "./file/Header.ts"
+import * as OpenFiles from "./file/OpenFiles.ts"
 
 /** A client with what only SQLite has. */
 export interface SqliteClient extends SqlClient.SqlClient {
-  /** Fails with `ConnectionError` if the path leads to another file than the open one, or to none, or if the log was truncated. */
+  /** Throws if the path leads to another file than the open one, or to none, or if the file was changed or its log truncated. */
+  readonly checkFile: () => void
+  /** The same as a `ConnectionError`. */
   readonly verifyFile: Effect.Effect<void, SqlError.SqlError>
   /** Undefined for a database without a file of its own. */
   readonly file: OpenFiles.OpenFile | undefined
@@ -66,7 +70,7 @@ export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError
   const { errcode, syscall } = cause as { readonly errcode?: unknown; readonly syscall?: unknown }
   const errno = errcode === violationOfKey ? violationOfIndex : errcode
   const message = cause instanceof Error ? cause.message : "SQLite failed"
-  const isOfFile = cause instanceof DatabaseFile.FileReplaced || syscall !== undefined
+  const isOfFile = cause instanceof FileReplaced || syscall !== undefined
   if (isOfFile || (typeof errno === "number" && unusable.has(errno & 0xff))) {
     return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
@@ -78,6 +82,19 @@ export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError
 const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b/i
 
 const readsOnly = /^\s*(?:SELECT|PRAGMA)\b/i
+
+const copiesLog = /^\s*PRAGMA wal_checkpoint\b/i
+
+/** Statements that get a transaction of their own, where there is none. */
+const changesRows = /^\s*(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER)\b/i
+
+/** Statements whose changes SQLite counts. */
+const isCounted = /^\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE|BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
+const commits = /^\s*COMMIT\b/i
+
+/** Frames in the log from which on a transaction copies it into the file: as SQLite would, but only after a look at the file. */
+const checkpointFrames = 1_000
 
 const select = /^\s*SELECT\b/i
 
@@ -158,6 +175,10 @@ class SqliteConnection implements SqlConnection.Connection {
   readonly database: DatabaseSync
   readonly #whileLocked: ReturnType<typeof whileLocked>
   readonly #files: DatabaseFile.OpenFiles
+  /** Rows that the connection had changed when it wrote the last stamp. */
+  #stampedChanges = 0
+  /** Whether something else was changed since. */
+  #hasUncounted = false
 
   constructor(database: DatabaseSync, busyTimeout: number, files: DatabaseFile.OpenFiles) {
     this.database = database
@@ -182,16 +203,75 @@ class SqliteConnection implements SqlConnection.Connection {
   #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
     const once = Effect.try({
       try: () => {
-        if (!this.database.isTransaction && !readsOnly.test(sql)) this.#files.verifyLog()
-        const result = body()
+        // It was closed because the file was changed, which this says.
+        if (!this.database.isOpen) this.#files.verifyContent()
+        if (this.isTransaction) {
+          if (commits.test(sql)) this.#stampChanges()
+          else if (!isCounted.test(sql)) this.#hasUncounted = true
+        } else if (!readsOnly.test(sql)) this.#files.verifyLog()
+        else if (copiesLog.test(sql)) this.#files.verifyContent()
+        const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body) : body()
+        if (this.isTransaction) return result
         // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
-        if (!this.database.isTransaction && !commitsNothing.test(sql)) this.#files.verify()
+        if (commitsNothing.test(sql)) this.#files.verifyContent()
+        else {
+          this.#files.verify()
+          this.#copyLog()
+        }
         return result
       },
       catch: (cause) => toSqlError(cause, "execute")
     })
     // A transaction has the lock already.
-    return Effect.suspend(() => (this.database.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
+    return Effect.suspend(() => (this.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
+  }
+
+  /** A file that was changed past SQLite has no connection any more. */
+  get isTransaction(): boolean {
+    return this.database.isOpen && this.database.isTransaction
+  }
+
+  #numberOf(sql: string): number {
+    const [row] = this.#prepare(sql).all([])
+    return row?.["number"] as number
+  }
+
+  /** Gives the transaction a stamp, if it changes anything. */
+  #stampChanges(): void {
+    const { stamp } = this.#files
+    if (stamp === undefined) return
+    const changes = this.#numberOf("SELECT total_changes() AS number")
+    if (changes === this.#stampedChanges && !this.#hasUncounted) return
+    this.#stampedChanges = changes
+    this.#hasUncounted = false
+    const next = Header.next(this.#numberOf("SELECT application_id AS number FROM pragma_application_id"))
+    this.database.exec(`PRAGMA application_id = ${next}`)
+    stamp(next)
+  }
+
+  /** A statement that commits by itself would have no stamp. */
+  #inTransaction<A>(body: () => A): A {
+    this.database.exec("BEGIN IMMEDIATE")
+    try {
+      const result = body()
+      this.#hasUncounted = true
+      this.#stampChanges()
+      this.database.exec("COMMIT")
+      return result
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec("ROLLBACK")
+      throw error
+    }
+  }
+
+  #copyLog(): void {
+    if (this.#files.stamp === undefined || this.#files.frames() < checkpointFrames) return
+    try {
+      this.database.exec("PRAGMA wal_checkpoint(PASSIVE)")
+    } catch {
+      // It is tried again after the next commit, which does not need it.
+    }
+    this.#files.verifyContent()
   }
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
@@ -225,10 +305,12 @@ const open = (filename: string, readOnly: boolean) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
+        DatabaseFile.refuseOther(filename)
         if (!readOnly) DatabaseFile.create(filename)
         const database = new DatabaseSync(filename, { timeout: nativeWaitMs, readOnly })
         try {
-          if (readOnly) return { database, file: undefined }
+          DatabaseFile.refuseForeignLog(database)
+          if (readOnly) return { database, file: undefined, files: DatabaseFile.open(database, filename) }
           // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
           if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
@@ -238,8 +320,11 @@ const open = (filename: string, readOnly: boolean) =>
           database.exec("PRAGMA secure_delete = ON")
           // Keeps statement journals out of files: they may hold text that is being erased.
           database.exec("PRAGMA temp_store = MEMORY")
+          // The log is copied into the file after a look at the file, by this client.
+          database.exec("PRAGMA wal_autocheckpoint = 0")
           const path = database.location()
-          return { database, file: path === null ? undefined : OpenFiles.acquire(path) }
+          const files = DatabaseFile.open(database, filename)
+          return { database, files, file: path === null ? undefined : OpenFiles.acquire(path) }
         } catch (error) {
           database.close()
           throw error
@@ -247,9 +332,9 @@ const open = (filename: string, readOnly: boolean) =>
       },
       catch: (cause) => toSqlError(cause, "connect")
     }),
-    ({ database, file }) =>
+    ({ file, files }) =>
       Effect.sync(() => {
-        database.close()
+        files.close()
         file?.release()
       })
   )
@@ -259,17 +344,13 @@ export const make = Effect.fnUntraced(function* ({
   filename,
   readOnly = false
 }: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
-  const { database, file } = yield* Effect.retry(open(filename, readOnly), whileLocked(busyTimeout))
-  const files = yield* Effect.try({
-    try: () => DatabaseFile.open(database, filename),
-    catch: (cause) => toSqlError(cause, "connect")
-  })
+  const { database, file, files } = yield* Effect.retry(open(filename, readOnly), whileLocked(busyTimeout))
   const connection = new SqliteConnection(database, busyTimeout, files)
   const semaphore = yield* Semaphore.make(1)
   const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore,
-    isTransaction: ({ database }) => database.isTransaction
+    isTransaction: (each) => each.isTransaction
   })
   const client = yield* SqlClient.make({
     acquirer,
@@ -284,15 +365,14 @@ export const make = Effect.fnUntraced(function* ({
     isTransaction,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
+  const checkFile = () => {
+    files.verify()
+    if (!connection.isTransaction) files.verifyLog()
+  }
   return Object.assign(client, {
     file,
-    verifyFile: Effect.try({
-      try: () => {
-        files.verify()
-        if (!database.isTransaction) files.verifyLog()
-      },
-      catch: (cause) => toSqlError(cause, "verify")
-    })
+    checkFile,
+    verifyFile: Effect.try({ try: checkFile, catch: (cause) => toSqlError(cause, "verify") })
   })
 })
 

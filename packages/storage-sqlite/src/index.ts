@@ -1,5 +1,5 @@
 import { inModule } from "@tachograph/core"
-import * as DatabaseFile from "./DatabaseFile.ts"
+import * as DatabaseFile from "./file/DatabaseFile.ts"
 import * as SqliteStorage from "./SqliteStorage.ts"
 
 export * as SqliteClient from "./SqliteClient.ts"

@@ -4,6 +4,9 @@ import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
+/** Bytes of a log that has only the page with the header of the database. */
+export const logOfOnePage = 32 + 24 + 4_096
+
 /** Every file beside the database whose name begins with its name: log, index, journal. */
 const filesOf = (file: string): ReadonlyArray<string> =>
   readdirSync(dirname(file))

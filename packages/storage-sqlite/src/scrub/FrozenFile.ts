@@ -7,6 +7,7 @@
  * frame escapes `advance`. https://sqlite.org/wal.html
  */
 import { DatabaseSync } from "node:sqlite"
+import * as SetAside from "../file/SetAside.ts"
 import { LogFrames } from "./LogFrames.ts"
 
 /** Milliseconds for which a connection waits for a lock, which blocks the thread. */
@@ -22,12 +23,14 @@ interface Checkpoint {
 export class FrozenFile {
   readonly #connections: readonly [DatabaseSync, DatabaseSync]
   readonly #frames: LogFrames
+  readonly #path: string
   #pinned: 0 | 1 | undefined
   readonly pageBytes: number
   /** Pages of the file at the last `advance`. */
   pages = 0
 
   constructor(path: string) {
+    this.#path = path
     const open = () => new DatabaseSync(path, { timeout: lockWaitMs })
     this.#connections = [open(), open()]
     const [{ page_size }] = this.#connections[0].prepare("PRAGMA page_size").all() as [{ readonly page_size: number }]
@@ -36,7 +39,7 @@ export class FrozenFile {
   }
 
   close(): void {
-    for (const connection of this.#connections) connection.close()
+    for (const connection of this.#connections) SetAside.close(connection, this.#path)
   }
 
   /**

@@ -14,7 +14,7 @@ import { SqlError } from "effect/sql"
 import { fdatasync, read, readSync, writeSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { promisify } from "node:util"
-import type { OpenFile } from "../OpenFiles.ts"
+import type { OpenFile } from "../file/OpenFiles.ts"
 import * as SqliteClient from "../SqliteClient.ts"
 import { FrozenFile } from "./FrozenFile.ts"
 import * as UnallocatedSpace from "./UnallocatedSpace.ts"
@@ -98,6 +98,7 @@ const untilTrue = (effect: Effect.Effect<boolean, SqlError.SqlError>) =>
 
 /** Reads pages and overwrites what is unallocated in them. Works on one file, which must be frozen. */
 class Overwriter {
+  readonly #check: () => void
   readonly #descriptor: number
   readonly #pageBytes: number
   readonly #buffer: Buffer
@@ -106,7 +107,9 @@ class Overwriter {
   /** Whether something was written since the last `sync`. */
   isSynced = true
 
-  constructor(descriptor: number, pageBytes: number, unused: ReadonlySet<number>) {
+  /** `check` throws if the file is another one. */
+  constructor(descriptor: number, pageBytes: number, unused: ReadonlySet<number>, check: () => void) {
+    this.#check = check
     this.#descriptor = descriptor
     this.#unused = unused
     this.#pageBytes = pageBytes
@@ -143,6 +146,7 @@ class Overwriter {
   }
 
   #overwrite(from: number, bytes: number): void {
+    this.#check()
     for (let at = 0; at + this.#pageBytes <= bytes; at += this.#pageBytes) {
       const isUnused = this.#unused.has(from + at / this.#pageBytes)
       const page = this.#buffer.subarray(at, at + this.#pageBytes)
@@ -178,7 +182,7 @@ const overwrite = Effect.fnUntraced(function* (
   )
   // SQLite never takes them again.
   const unused = hasUnused ? yield* attempt(() => UnusedPages.find(file.path)) : new Set<number>()
-  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused)
+  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused, client.checkFile)
   /** All pages before this one were overwritten. The first page holds the schema, and no data. */
   let next = 2
   /** The pages among them that were committed since. */
@@ -186,6 +190,7 @@ const overwrite = Effect.fnUntraced(function* (
   let advancedAtMs = 0
 
   const advance = attempt(() => {
+    client.checkFile()
     const committed = frozen.advance()
     if (committed === undefined) return false
     if (frozen.pages >= UnallocatedSpace.maxPages)
@@ -244,13 +249,13 @@ const emptyLog = Effect.fnUntraced(function* (sql: SqliteClient.SqliteClient) {
     ([row]) => row!.busy === 0
   )
   yield* untilTrue(truncate)
+  // In a log that is not empty other processes find what the file goes on from.
   yield* sql.withTransaction(
     Effect.gen(function* () {
       // Something else may have been erased since.
       if ((yield* readDue(sql)) === due.emptyLog) yield* sql`PRAGMA user_version = ${sql.literal(String(due.nothing))}`
     })
   )
-  yield* truncate
 })
 
 /**

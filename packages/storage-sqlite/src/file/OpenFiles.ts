@@ -4,7 +4,7 @@
  * stays open until its last connection is closed.
  */
 import { closeSync, fstatSync, openSync, statSync } from "node:fs"
-import { FileReplaced } from "./DatabaseFile.ts"
+import { FileReplaced } from "./FileReplaced.ts"
 
 interface Entry {
   connections: number

@@ -1,0 +1,66 @@
+/** The headers of the database that a write-ahead log holds. https://sqlite.org/fileformat2.html#the_write_ahead_log */
+import { readSync } from "node:fs"
+import { headerBytes } from "./Header.ts"
+
+const logHeaderBytes = 32
+const frameHeaderBytes = 24
+/** The number that a log begins with, if its checksums read numbers with the low byte first. One more: with the high byte first. */
+const magic = 0x377f0682
+const pageBytesAt = 8
+const salts = [16, 24] as const
+const checksumAt = 24
+const frameSalts = [8, 16] as const
+const frameChecksumAt = 16
+/** Of the header of a frame, its checksum covers this much. */
+const summedBytes = 8
+
+/** Frames in one read. The first one alone mostly says enough. */
+const chunkFrames = 64
+
+/** The beginning of a log, which changes when it starts anew; nothing of an empty one. */
+export const beginning = (descriptor: number): Buffer => {
+  const bytes = Buffer.alloc(logHeaderBytes)
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, logHeaderBytes, 0))
+}
+
+type Sum = readonly [number, number]
+
+const addTo = ([first, second]: Sum, bytes: Buffer, isBigEndian: boolean): Sum => {
+  let a = first
+  let b = second
+  for (let at = 0; at < bytes.length; at += 8) {
+    a = (a + (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + b) >>> 0
+    b = (b + (isBigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + a) >>> 0
+  }
+  return [a, b]
+}
+
+const isAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
+  bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second
+
+/** From the oldest on, up to the first frame that SQLite would not read. The last ones may not be committed. */
+export function* read(descriptor: number): Generator<Buffer, void> {
+  const log = beginning(descriptor)
+  if (log.length < logHeaderBytes || (log.readUInt32BE(0) & ~1) !== magic) return
+  const isBigEndian = (log.readUInt32BE(0) & 1) === 1
+  let sum = addTo([0, 0], log.subarray(0, checksumAt), isBigEndian)
+  if (!isAt(log, checksumAt, sum)) return
+  const frameBytes = frameHeaderBytes + log.readUInt32BE(pageBytesAt)
+  let chunk = Buffer.allocUnsafe(frameBytes)
+  for (let position = logHeaderBytes; ;) {
+    const bytes = readSync(descriptor, chunk, 0, chunk.length, position)
+    for (let at = 0; at + frameBytes <= bytes; at += frameBytes) {
+      const frame = chunk.subarray(at, at + frameBytes)
+      if (!frame.subarray(...frameSalts).equals(log.subarray(...salts))) return
+      sum = addTo(sum, frame.subarray(0, summedBytes), isBigEndian)
+      sum = addTo(sum, frame.subarray(frameHeaderBytes), isBigEndian)
+      if (!isAt(frame, frameChecksumAt, sum)) return
+      if (frame.readUInt32BE(0) === 1) {
+        yield Buffer.from(frame.subarray(frameHeaderBytes, frameHeaderBytes + headerBytes))
+      }
+    }
+    if (bytes < chunk.length) return
+    position += bytes
+    chunk = Buffer.allocUnsafe(chunkFrames * frameBytes)
+  }
+}

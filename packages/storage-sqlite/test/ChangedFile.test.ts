@@ -1,0 +1,270 @@
+/** A database file whose content is changed past SQLite while it is open, or that is copied over beside an old log. */
+import { Storage } from "@tachograph/core"
+import { Samples } from "@tachograph/testkit"
+import { Effect, Layer } from "effect"
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
+import { basename, dirname } from "node:path"
+import { backup, DatabaseSync } from "node:sqlite"
+import { describe, expect, it } from "vitest"
+import { SqliteStorage } from "../src/index.ts"
+import { temporaryFile } from "./TemporaryFile.ts"
+
+/** The session repeats, so that what several transactions add has the same size. */
+const append = (n: number) =>
+  Effect.flatMap(Storage, (storage) => Samples.append(storage, [Samples.appendEvent(Samples.eventId(n))]))
+
+const appendAll = (from: number, to: number) =>
+  Effect.forEach(
+    Array.from({ length: to - from }, (_, n) => from + n),
+    append
+  )
+
+const count = Effect.flatMap(Storage, (storage) =>
+  Effect.map(storage.listEvents(Samples.project, { order: "asc", limit: 1_000 }), (events) => events.length)
+)
+
+const run = <A, E>(file: string, body: Effect.Effect<A, E, Storage>) =>
+  Effect.runPromise(Effect.provide(body, Layer.fresh(SqliteStorage.layer({ filename: file }))))
+
+const reading = <A, E>(file: string, body: Effect.Effect<A, E, Storage>) =>
+  Effect.runPromise(Effect.provide(body, Layer.fresh(SqliteStorage.layerReadOnly({ filename: file }))))
+
+const tagOf = <E extends { readonly _tag: string }, R>(effect: Effect.Effect<unknown, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (result._tag === "Failure" ? result.failure._tag : "succeeded"))
+
+const messageOf = (error: unknown): string => {
+  const { cause, message } = error as { readonly cause?: unknown; readonly message: string }
+  return cause === undefined ? message : messageOf(cause)
+}
+
+/** As `cp` does: into the same file. */
+const copyOver = (from: string, file: string) => writeFileSync(file, readFileSync(from))
+
+const checkpoint = (file: string) => {
+  const other = new DatabaseSync(file)
+  other.exec("PRAGMA wal_checkpoint(PASSIVE)")
+  other.close()
+}
+
+const backedUp = async (file: string) => {
+  const source = new DatabaseSync(file, { readOnly: true })
+  await backup(source, `${file}.backup`)
+  source.close()
+  return `${file}.backup`
+}
+
+const savedLogs = (file: string) =>
+  readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}-wal-saved-`))
+
+/** What is done to the file, with a copy of an earlier state beside it. */
+const changes: ReadonlyArray<readonly [title: string, change: (file: string, copy: string) => void]> = [
+  ["copied over", (file, copy) => copyOver(copy, file)],
+  [
+    "copied over, with the same size",
+    (file, copy) => {
+      const { size } = statSync(file)
+      copyOver(copy, file)
+      truncateSync(file, size)
+    }
+  ],
+  ["truncated", (file) => truncateSync(file, 0)],
+  ["cut", (file) => truncateSync(file, statSync(file).size - 4_096)],
+  ["grown", (file) => appendFileSync(file, Buffer.alloc(400 * 4_096))],
+  ["given a foreign log", (file) => writeFileSync(`${file}-wal`, readFileSync(`${file}.other-wal`))]
+]
+
+describe("A database file that was changed while it was open", () => {
+  it.each(changes)("acknowledges and reads nothing when it was %s, and is left alone", async (_, change) => {
+    const file = temporaryFile()
+    await run(file, appendAll(1, 3))
+    copyFileSync(file, `${file}.copy`)
+    // The log of a server that was killed.
+    const other = `${file}.other`
+    await run(
+      other,
+      Effect.andThen(
+        append(1),
+        Effect.sync(() => copyFileSync(`${other}-wal`, `${other}-wal.kept`))
+      )
+    )
+    copyFileSync(`${other}-wal.kept`, `${other}-wal`)
+    let changed: Buffer | undefined
+    await run(
+      file,
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* appendAll(3, 6)
+        yield* Effect.sync(() => checkpoint(file))
+        yield* append(6)
+        yield* Effect.sync(() => {
+          change(file, `${file}.copy`)
+          changed = readFileSync(file)
+        })
+        expect(yield* tagOf(append(7))).toBe("storage-unavailable")
+        expect(yield* tagOf(storage.ping)).toBe("storage-unavailable")
+        expect(yield* tagOf(count)).toBe("storage-unavailable")
+        const lease = storage.takeLease("l", "a", Samples.appendEvent(Samples.eventId(1)).summary.receivedAt)
+        expect(yield* tagOf(lease)).toBe("storage-unavailable")
+        const error = yield* Effect.flip(append(8))
+        expect(messageOf(error)).toContain(`${file} was changed by another program while it was open`)
+        expect(messageOf(error)).toContain(savedLogs(file)[0])
+      })
+    )
+    expect(readFileSync(file).equals(changed!)).toBe(true)
+    expect(savedLogs(file)).toHaveLength(1)
+    expect(existsSync(`${file}-wal`)).toBe(false)
+  })
+
+  it("is left alone when it was copied over while nothing was recorded, and the server stops", async () => {
+    const file = temporaryFile()
+    await run(file, append(1))
+    copyFileSync(file, `${file}.copy`)
+    await run(
+      file,
+      Effect.andThen(
+        append(2),
+        Effect.sync(() => {
+          checkpoint(file)
+          copyOver(`${file}.copy`, file)
+        })
+      )
+    )
+    expect(readFileSync(file).equals(readFileSync(`${file}.copy`))).toBe(true)
+    expect(savedLogs(file)).toHaveLength(1)
+    expect(await run(file, count)).toBe(1)
+  })
+
+  it("loses nothing that was acknowledged after the copy, whenever that comes", async () => {
+    for (let copied = 2; copied < 7; copied++) {
+      const file = temporaryFile()
+      await run(file, append(1))
+      copyFileSync(file, `${file}.copy`)
+      const acknowledged = await run(
+        file,
+        Effect.gen(function* () {
+          const tags: Array<string> = []
+          for (let n = 2; n < 8; n++) {
+            if (n === copied) copyOver(`${file}.copy`, file)
+            tags.push(yield* tagOf(append(n)))
+            if (n === 4) checkpoint(file)
+          }
+          return tags
+        })
+      )
+      // Before the first checkpoint the copy is what the log goes on from: nothing was changed.
+      const isSame = copied <= 4
+      expect(acknowledged.filter((tag) => tag === "succeeded")).toHaveLength(isSame ? 6 : copied - 2)
+      expect(await run(file, count)).toBe(isSame ? 7 : 1)
+    }
+  })
+
+  it("is noticed by a connection that only reads", async () => {
+    const file = temporaryFile()
+    await run(file, append(1))
+    copyFileSync(file, `${file}.copy`)
+    await run(
+      file,
+      Effect.gen(function* () {
+        yield* append(2)
+        yield* Effect.promise(() =>
+          reading(
+            file,
+            Effect.gen(function* () {
+              expect(yield* count).toBe(2)
+              checkpoint(file)
+              expect(yield* count).toBe(2)
+              copyOver(`${file}.copy`, file)
+              expect(yield* tagOf(count)).toBe("storage-unavailable")
+            })
+          )
+        )
+        expect(yield* tagOf(count)).toBe("storage-unavailable")
+      })
+    )
+  })
+})
+
+describe("A file that others change as SQLite does", () => {
+  it("takes the transactions and checkpoints of another process, and of a backup", async () => {
+    const file = temporaryFile()
+    await run(
+      file,
+      Effect.gen(function* () {
+        yield* append(1)
+        yield* Effect.promise(() =>
+          run(
+            file,
+            Effect.gen(function* () {
+              for (let n = 2; n < 8; n++) {
+                yield* append(n)
+                yield* Effect.sync(() => checkpoint(file))
+              }
+              yield* Effect.promise(() => backedUp(file))
+            })
+          )
+        )
+        const shell = new DatabaseSync(file)
+        shell.exec("CREATE TABLE of_the_shell (n); DROP TABLE of_the_shell; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+        expect(yield* count).toBe(7)
+        shell.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+        shell.close()
+        yield* append(8)
+        yield* (yield* Storage).ping
+      })
+    )
+    expect(await run(file, count)).toBe(8)
+    expect(savedLogs(file)).toEqual([])
+  })
+})
+
+describe("A log that was left by a process that was killed", () => {
+  const killed = async (file: string) => {
+    await run(file, append(1))
+    copyFileSync(file, `${file}.copy`)
+    await run(
+      file,
+      Effect.gen(function* () {
+        yield* appendAll(2, 4)
+        checkpoint(file)
+        yield* appendAll(4, 6)
+        checkpoint(file)
+        yield* append(6)
+        copyFileSync(file, `${file}.killed`)
+        copyFileSync(`${file}-wal`, `${file}.killed-wal`)
+      })
+    )
+    return `${file}.killed`
+  }
+
+  it("is read with its own file", async () => {
+    const file = await killed(temporaryFile())
+    expect(await reading(file, count)).toBe(6)
+    expect(await run(file, count)).toBe(6)
+  })
+
+  it.each([
+    ["an earlier copy", (file: string) => copyOver(file.replace(".killed", ".copy"), file)],
+    ["nothing", (file: string) => truncateSync(file, 0)]
+  ])("is refused beside %s, and changes nothing", async (_, change) => {
+    const file = await killed(temporaryFile())
+    change(file)
+    const former = [readFileSync(file), readFileSync(`${file}-wal`)]
+    for (const opened of [run(file, count), reading(file, count)]) {
+      const error = await opened.then(
+        () => undefined,
+        (failure: unknown) => failure
+      )
+      expect(messageOf(error)).toContain(`${file}-wal does not belong to ${file}`)
+    }
+    expect([readFileSync(file), readFileSync(`${file}-wal`)]).toEqual(former)
+  })
+})
