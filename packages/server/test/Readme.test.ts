@@ -38,6 +38,8 @@ describe("README.md", () => {
       .split("\n")
     const args = commands.map((line) => line.replace("npm run --silent tachograph -- ", "").split(" "))
     expect(args).toHaveLength(3)
+    // As after the first start of the server.
+    await run(["migrate"], { cwd })
     const created = await run(args[0]!, { cwd })
     const [id] = /key_\w+/.exec(created.stderr)!
     expect((await run(args[1]!, { cwd })).stdout).toContain(id)

@@ -7,7 +7,7 @@ import recorded from "./migrations/0002Recorded.ts"
 /** Forward only: released migrations are never edited. */
 const migrations = { "0001_initial": initial, "0002_recorded": recorded }
 
-const table = "tachograph_migrations"
+export const table = "tachograph_migrations"
 
 const outOfDate = (cause?: unknown) =>
   new Migrator.MigrationError({
@@ -16,7 +16,7 @@ const outOfDate = (cause?: unknown) =>
     cause
   })
 
-const foreign = new Migrator.MigrationError({
+export const foreign = new Migrator.MigrationError({
   kind: "BadState",
   message: "the file has the tables of another program, and none of Tachograph"
 })
@@ -63,7 +63,10 @@ export const check = Effect.gen(function* () {
  */
 export const run = check.pipe(
   Effect.as<ReadonlyArray<readonly [id: number, name: string]>>([]),
-  Effect.catchTag("MigrationError", () => Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }))
+  Effect.catchIf(
+    (error): error is Migrator.MigrationError => error instanceof Migrator.MigrationError && error !== foreign,
+    () => Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+  )
 )
 
 /** As `check`, but fails also if a later version has migrated the tables, for what must know everything that they hold. */

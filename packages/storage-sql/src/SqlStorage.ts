@@ -34,7 +34,7 @@ import * as ApiKeys from "./resources/ApiKeys.ts"
 import * as Leases from "./resources/Leases.ts"
 import * as Lists from "./resources/Lists.ts"
 import * as Resources from "./resources/Resources.ts"
-import { corruptionAsDamage, translate } from "./sql/SqlErrors.ts"
+import { corruptionAsDamage, isFull, translate } from "./sql/SqlErrors.ts"
 import * as StorageMetrics from "./sql/StorageMetrics.ts"
 import * as SpaceCounters from "./space/SpaceCounters.ts"
 
@@ -53,6 +53,8 @@ export interface SqlStorageOptions {
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
   readonly repair?: IndexRepair.Repair | undefined
+  /** Frees room on a full disk, for what erases. Returns true if it did. Nothing by default. */
+  readonly makeRoom?: Effect.Effect<boolean> | undefined
   /** Removes what was erased from the database's files. Nothing by default. */
   readonly scrub?: ScrubSchedule.Scrub | undefined
 }
@@ -63,6 +65,7 @@ const maxNodeShare = 3 / 4
 const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
+  makeRoom = Effect.succeed(false),
   operationTimeoutMs,
   ping,
   repair = Effect.succeed([]),
@@ -85,10 +88,19 @@ const make = Effect.fnUntraced(function* ({
     name: string,
     run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
   ) => operation(name, (...args: Args) => corruptionAsDamage(run(...args)))
+  /** An operation that erases, and so can do on a full disk what nothing else can. */
+  const erasing = <Args extends ReadonlyArray<unknown>, A, E>(
+    name: string,
+    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
+  ) =>
+    operation(name, (...args: Args) =>
+      Effect.catchIf(run(...args), isFull, (error) =>
+        Effect.flatMap(makeRoom, (hasRoom) => (hasRoom ? run(...args) : Effect.fail(error)))
+      )
+    )
   const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     timed(name)(bounded(effect))
-  const requestScrub =
-    scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, operation("scrub", scrub.run))
+  const requestScrub = scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, erasing("scrub", scrub.run))
   // Each node takes a batch. Other operations keep some connections.
   const appendConcurrency = Bucket.isDistributed(sql)
     ? Math.max(concurrency, Math.floor(0.8 * connections))
@@ -121,10 +133,10 @@ const make = Effect.fnUntraced(function* ({
   const appendEvents = operation("appendEvents", (events: ReadonlyArray<AppendEvent>) =>
     inSlot(events, appending.appendEvents(events))
   )
-  const eraseEvents = operation("eraseEvents", erasure.eraseEvents)
-  const deleteEmptySession = operation("deleteEmptySession", sweep.deleteEmptySession)
+  const eraseEvents = erasing("eraseEvents", erasure.eraseEvents)
+  const deleteEmptySession = erasing("deleteEmptySession", sweep.deleteEmptySession)
   const deriveEvents = operation("deriveEvents", derivation.deriveEvents)
-  const sweepPacks = operation("sweepPacks", sweep.sweepPacks)
+  const sweepPacks = erasing("sweepPacks", sweep.sweepPacks)
 
   return Storage.of({
     appendConcurrency,
@@ -149,7 +161,7 @@ const make = Effect.fnUntraced(function* ({
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
-    deletePerson: operation("deletePerson", erasure.deletePerson),
+    deletePerson: erasing("deletePerson", erasure.deletePerson),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", space.usage),

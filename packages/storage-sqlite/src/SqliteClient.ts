@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementResultingChanges } from "node:sqlite"
+import { Migrations } from "@tachograph/storage-sql"
 import * as ColumnTypes from "./ColumnTypes.ts"
 import * as DatabaseFile from "./file/DatabaseFile.ts"
 import { FileReplaced } from "./file/FileReplaced.ts"
@@ -61,8 +62,10 @@ const whileLocked = (busyTimeout: number) => ({
 const violationOfKey = 1555
 const violationOfIndex = 2067
 
+const full = 13
+
 /** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
-const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, 13 /* FULL */, 26 /* NOTADB */])
+const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, full, 26 /* NOTADB */])
 
 /** The error of a failure of `node:sqlite`, or of a file. */
 export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {
@@ -177,6 +180,8 @@ class SqliteConnection implements SqlConnection.Connection {
   readonly #files: DatabaseFile.OpenFiles
   /** Rows that the connection had changed when it wrote the last stamp. */
   #stampedChanges = 0
+  /** Whether a statement has failed because the disk is full. */
+  #isFull = false
   /** Whether something else was changed since. */
   #hasUncounted = false
 
@@ -208,8 +213,12 @@ class SqliteConnection implements SqlConnection.Connection {
         if (this.isTransaction) {
           if (commits.test(sql)) this.#stampChanges()
           else if (!isCounted.test(sql)) this.#hasUncounted = true
-        } else if (!readsOnly.test(sql)) this.#files.verifyLog()
-        else if (copiesLog.test(sql)) this.#files.verifyContent()
+        } else if (!readsOnly.test(sql)) {
+          this.#files.verifyLog()
+          // What is copied from the log makes room in it.
+          if (this.#isFull) this.#copyLog(1)
+          this.#isFull = false
+        } else if (copiesLog.test(sql)) this.#files.verifyContent()
         const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body) : body()
         if (this.isTransaction) return result
         // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
@@ -220,7 +229,10 @@ class SqliteConnection implements SqlConnection.Connection {
         }
         return result
       },
-      catch: (cause) => toSqlError(cause, "execute")
+      catch: (cause) => {
+        this.#isFull ||= ((cause as { readonly errcode?: unknown }).errcode as number) === full
+        return toSqlError(cause, "execute")
+      }
     })
     // A transaction has the lock already.
     return Effect.suspend(() => (this.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
@@ -264,8 +276,8 @@ class SqliteConnection implements SqlConnection.Connection {
     }
   }
 
-  #copyLog(): void {
-    if (this.#files.stamp === undefined || this.#files.frames() < checkpointFrames) return
+  #copyLog(minFrames = checkpointFrames): void {
+    if (this.#files.stamp === undefined || this.#files.frames() < minFrames) return
     try {
       this.database.exec("PRAGMA wal_checkpoint(PASSIVE)")
     } catch {
@@ -301,19 +313,29 @@ class SqliteConnection implements SqlConnection.Connection {
     Stream.unwrap(Effect.map(this.execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
 }
 
+/** Leaves the file of another program as it is. Migrations refuse one that is in WAL mode. */
+const refuseOtherTables = (database: DatabaseSync): void => {
+  const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  if (names.length > 0 && !names.some(({ name }) => name === Migrations.table)) throw Migrations.foreign
+}
+
 const open = (filename: string, readOnly: boolean) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
         DatabaseFile.refuseOther(filename)
         if (!readOnly) DatabaseFile.create(filename)
-        const database = new DatabaseSync(filename, { timeout: nativeWaitMs, readOnly })
+        const name = readOnly ? DatabaseFile.readOnlyName(filename) : filename
+        const database = new DatabaseSync(name, { timeout: nativeWaitMs, readOnly })
         try {
           DatabaseFile.refuseForeignLog(database)
           if (readOnly) return { database, file: undefined, files: DatabaseFile.open(database, filename) }
           // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
-          if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
+          if (mode !== "wal") {
+            refuseOtherTables(database)
+            database.exec("PRAGMA journal_mode = WAL")
+          }
           // A commit is on the disk when it returns, and survives a power failure.
           database.exec("PRAGMA synchronous = FULL")
           // Overwrites deleted content with zeros.

@@ -4,6 +4,7 @@ import { SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Migrator, SqlError } from "effect/sql"
+import * as Reserve from "./file/Reserve.ts"
 import * as TreeRepair from "./repair/TreeRepair.ts"
 import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"
@@ -19,6 +20,9 @@ export const layerReadOnly = (
     Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => SqlStorage.layerReadOnly({ verify: verifyFile }))
   ).pipe(Layer.provide(SqliteClient.layer({ ...config, readOnly: true })))
 
+const makeReserve = ({ file }: SqliteClient.SqliteClient): Effect.Effect<void> =>
+  file === undefined ? Effect.void : Effect.promise(() => Reserve.make(file.path))
+
 const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClientConfig) =>
   Layer.unwrap(
     Effect.map(SqliteClient.SqliteClient, (client) =>
@@ -26,8 +30,9 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
         scrub: {
           request: Scrub.request(client),
           isDue: Scrub.isDue(client),
-          run: (maxMs) => Effect.asVoid(Scrub.run(client, maxMs))
+          run: (maxMs) => Effect.andThen(Scrub.run(client, maxMs), makeReserve(client))
         },
+        makeRoom: Effect.sync(() => client.file !== undefined && Reserve.release(client.file.path)),
         verify: client.verifyFile,
         repair: TreeRepair.of(client)
       })

@@ -2,10 +2,13 @@
 import { Storage } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
 import { Effect, Layer } from "effect"
+import { execFileSync } from "node:child_process"
 import {
+  chmodSync,
   appendFileSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -15,6 +18,7 @@ import {
 import { basename, dirname } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
+import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 import { SqliteStorage } from "../src/index.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
@@ -266,5 +270,41 @@ describe("A log that was left by a process that was killed", () => {
       expect(messageOf(error)).toContain(`${file}-wal does not belong to ${file}`)
     }
     expect([readFileSync(file), readFileSync(`${file}-wal`)]).toEqual(former)
+  })
+})
+
+describe("A folder in which nothing can be written", () => {
+  const readOnlyCopy = async (names: ReadonlyArray<string>) => {
+    const file = temporaryFile()
+    const folder = `${dirname(file)}/medium`
+    mkdirSync(folder)
+    await run(
+      file,
+      Effect.andThen(
+        append(1),
+        Effect.sync(() => {
+          checkpoint(file)
+          for (const name of names) copyFileSync(`${file}${name}`, `${folder}/test.db${name}`)
+        })
+      )
+    )
+    if (process.getuid?.() === 0) {
+      execFileSync("/bin/mount", ["--bind", folder, folder])
+      afterFile(() => execFileSync("/bin/umount", ["-l", folder]))
+      execFileSync("/bin/mount", ["-o", "remount,ro,bind", folder])
+    } else chmodSync(folder, 0o555)
+    return `${folder}/test.db`
+  }
+
+  it("is read where there is no log", async () => {
+    const file = await readOnlyCopy([""])
+    expect(await reading(file, count)).toBe(1)
+    expect(readdirSync(dirname(file))).toEqual(["test.db"])
+  })
+
+  it("is refused where there is one", async () => {
+    const file = await readOnlyCopy(["", "-wal"])
+    const error: unknown = await reading(file, count).catch((failure: unknown) => failure)
+    expect(messageOf(error)).toContain(`Copy ${file} and ${file}-wal to a folder that can be written`)
   })
 })

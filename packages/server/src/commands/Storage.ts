@@ -1,6 +1,5 @@
 /** `tachograph storage`: the size of the payloads, by project, agent and session. */
 import { type Errors, type ProjectId, Storage, type StorageUsage } from "@tachograph/core"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
@@ -10,6 +9,7 @@ import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Bytes from "../terminal/Bytes.ts"
 import * as Json from "../terminal/Json.ts"
+import * as Output from "../terminal/Output.ts"
 import * as Table from "../terminal/Table.ts"
 
 const project = Project.setting("Show only this project")
@@ -74,7 +74,7 @@ export const storage = Command.make(
     const maxSessions = yield* sessions.resolve(flags.sessions)
     const purpose = { access: "update", contents: "events" } as const
     const usage = yield* StorageSetting.withExisting(flags.storage, purpose, usageOf(selected, maxSessions))
-    yield* Console.log(
+    yield* Output.print(
       flags.json ? Json.format(usage) : Table.format([heading, ...usage.flatMap(rowsOf)], rightAligned)
     )
   })

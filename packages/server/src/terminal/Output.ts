@@ -14,10 +14,22 @@ const check = Effect.suspend((): Effect.Effect<void, CommandError | Ended> => {
   return Effect.fail(new CommandError({ message: `Cannot write to standard output: ${error.message}` }))
 })
 
+/** What moves a terminal or reorders its text. JSON escapes only the older control characters. */
+const movesTerminal = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const escaped = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`
+  ).join("")
+
+/** A line as a terminal gets it. What is printed for people has none of these characters, and JSON remains the same value. */
+export const forTerminal = (line: string): string => line.replace(movesTerminal, escaped)
+
 /** Prints a line. Fails if it cannot be written, which Node's console ignores, or if the reader has left, as `head` does. */
 export const print = (line: string): Effect.Effect<void, CommandError | Ended> =>
   // Another write to an output that has failed would end the process with a stack trace.
-  Effect.andThen(check, Effect.andThen(Console.log(line), check))
+  Effect.andThen(check, Effect.andThen(Console.log(process.stdout.isTTY ? forTerminal(line) : line), check))
 
 /** For people: says that a list is empty, where they would otherwise see nothing. */
 export const nothingFound: Effect.Effect<void> = Console.error("Nothing was found")

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
@@ -13,7 +13,8 @@ describe("tachograph keys", () => {
   it("issues a key that works, lists it without its secret, and revokes it", async () => {
     const cwd = temporaryFolder()
     const create = ["keys", "create", "--project", "acme", "--scope", "record,read", "--name", "ci", "--expires", "90d"]
-    const created = await run(create, { cwd })
+    const named = ["--storage", "sqlite:tachograph.db"]
+    const created = await run([...create, ...named], { cwd })
     expect(created.code).toBe(0)
     expect(created.stdout).toMatch(keyLine)
     const key = created.stdout.trim()
@@ -46,13 +47,22 @@ describe("tachograph keys", () => {
   it("revokes a key that a server has cached, as soon as the cache expires", async () => {
     const cwd = temporaryFolder()
     const storage = `sqlite:${join(cwd, "tachograph.db")}`
-    const created = await run(["keys", "create", "--scope", "read"], { cwd })
+    const created = await run(["keys", "create", "--scope", "read", "--storage", storage])
     const url = `${await serveInProcess(["--storage", storage], "1 second")}/api/v1/events`
     const key = created.stdout.trim()
     expect(await status(url, key)).toBe(200)
     const revoked = await run(["keys", "revoke", /key_\w+/.exec(created.stderr)![0]], { cwd })
     expect(revoked.code).toBe(0)
     await expect.poll(() => status(url, key)).toBe(401)
+  })
+
+  it("makes no file that nothing names", async () => {
+    const cwd = temporaryFolder()
+    const { code, stderr, stdout } = await run(["keys", "create"], { cwd })
+    expect([code, stdout]).toEqual([1, ""])
+    expect(stderr).toContain(`There is no database here (SQLite, ${join(cwd, "tachograph.db")})`)
+    expect(stderr).toContain("Name the storage of your server by --storage or TACHOGRAPH_STORAGE")
+    expect(readdirSync(cwd)).toEqual([])
   })
 
   it("reads its options from the environment", async () => {

@@ -61,6 +61,13 @@ export const isCorruption = ({ reason }: SqlError.SqlError): boolean => {
   return (typeof errcode === "number" && (errcode & 0xff) === 11) || code === "XX001" || code === "XX002"
 }
 
+/** SQLite's SQLITE_FULL: the disk has no room. */
+export const isFull = (error: unknown): error is SqlError.SqlError => {
+  if (!SqlError.isSqlError(error)) return false
+  const { errcode } = (error.reason.cause ?? {}) as { readonly errcode?: unknown }
+  return typeof errcode === "number" && (errcode & 0xff) === 13
+}
+
 /** Whether it is the database that finds this, and not what reads the rows. */
 export const isMalformed = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && isCorruption(error) && !(error.reason.cause instanceof Damage)

@@ -1,7 +1,8 @@
 /** The files of an open database: whether their paths still lead to them, and whether they are what SQLite takes them for. */
-import { closeSync, existsSync, fchmodSync, openSync, statSync } from "node:fs"
-import { resolve } from "node:path"
+import { accessSync, closeSync, constants, existsSync, fchmodSync, openSync, realpathSync, statSync } from "node:fs"
+import { dirname, resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import * as Descriptor from "./Descriptor.ts"
 import { FileReplaced } from "./FileReplaced.ts"
 import * as Header from "./Header.ts"
@@ -39,6 +40,31 @@ export const refuseOther = (filename: string): void => {
   if (found === undefined || found.isFile()) return
   const kind = found.isDirectory() ? "a folder" : found.isFIFO() ? "a FIFO" : "a device or a socket"
   throw new FileReplaced(`${filename} is ${kind}. Name a file, which is created if it does not exist`)
+}
+
+const canWrite = (folder: string): boolean => {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What SQLite opens to read a file. Where nothing can be written, as on a read-only medium, it cannot make the index of a log, and
+ * needs to be told that the file does not change. Throws if there is a log: its index would have to be made.
+ */
+export const readOnlyName = (filename: string): string => {
+  if (!isPath(filename) || !existsSync(filename)) return filename
+  const path = realpathSync(filename)
+  if (canWrite(dirname(path))) return filename
+  const log = `${path}-wal`
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return `${pathToFileURL(path).href}?immutable=1`
+  if (existsSync(`${path}-shm`)) return filename
+  throw new FileReplaced(
+    `${log} has a part of what was recorded, and cannot be read where nothing can be written. Copy ${path} and ${log} to a folder that can be written`
+  )
 }
 
 /**
@@ -129,7 +155,8 @@ export const open = (database: DatabaseSync, filename: string): OpenFiles => {
   const [{ page_size: pageBytes }] = database.prepare("PRAGMA page_size").all() as [{ page_size: number }]
   const checkpoint = database.prepare("PRAGMA wal_checkpoint(NOOP)")
   const dataVersion = database.prepare("PRAGMA data_version")
-  const logState = (): LogState => {
+  const logState = (): LogState | undefined => {
+    if (database.isTransaction) return undefined
     const { checkpointed, log } = checkpoint.get() as { readonly log: number; readonly checkpointed: number }
     return { frames: log, copied: checkpointed }
   }
@@ -142,7 +169,7 @@ export const open = (database: DatabaseSync, filename: string): OpenFiles => {
   const sizeOfLog = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0
   /** Bytes that the log has at least, by its index, which every process that empties it changes first. */
   const committedBytes = (): number => {
-    const committed = logState().frames
+    const committed = logState()?.frames ?? 0
     return committed <= 0 ? 0 : logHeaderBytes + committed * (frameHeaderBytes + pageBytes)
   }
   let knownBytes = sizeOfLog()
@@ -155,7 +182,7 @@ export const open = (database: DatabaseSync, filename: string): OpenFiles => {
   }
 
   return {
-    frames: () => logState().frames,
+    frames: () => logState()?.frames ?? 0,
     verifyContent,
     stamp: main.stamp.bind(main),
     verify: () => {

@@ -16,7 +16,8 @@ export interface LogState {
 
 /** What SQLite says. */
 export interface Connection {
-  readonly logState: () => LogState
+  /** Undefined in a transaction, where it does not say. */
+  readonly logState: () => LogState | undefined
   /** Changes with each transaction of another connection. */
   readonly dataVersion: () => number
 }
@@ -58,6 +59,9 @@ export const belongs = (header: Buffer, logDescriptor: number): boolean => {
   const inLog = Array.from(LogHeaders.read(logDescriptor))
   return inLog.length === 0 || (Header.isValid(header) && placeIn(inLog, header) !== notThere)
 }
+
+const wholeFramesOf = (state: LogState | undefined): number | undefined =>
+  state && (state.frames === state.copied ? state.frames : 0)
 
 type Verdict = "right" | "plausible" | "wrong"
 
@@ -110,11 +114,16 @@ export class MainFile {
   }
 
   #look(): State | undefined {
-    const { copied, frames } = this.#connection.logState()
+    const state = this.#connection.logState()
     const found = this.#read()
     if (found === undefined) return undefined
     const log = LogHeaders.beginning(this.#logDescriptor)
-    return { size: found.size, header: found.first, log, wholeFrames: frames === copied ? frames : 0 }
+    return {
+      size: found.size,
+      header: found.first,
+      log,
+      wholeFrames: wholeFramesOf(state) ?? this.#known?.wholeFrames ?? 0
+    }
   }
 
   #judge(state: State, known: State, version: number): Verdict {

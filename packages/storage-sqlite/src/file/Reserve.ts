@@ -1,0 +1,36 @@
+/**
+ * A file beside the database that keeps room for erasing: on a full disk nothing can be erased, since what erases is written to the log
+ * first. It is deleted then, and made again after the next scrub, which has emptied the log.
+ */
+import { existsSync, rmSync } from "node:fs"
+import { statfs, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+
+/** As much as the log of one step of an erasure may take. */
+const maxBytes = 8 * 1024 * 1024
+/** Its share of what is free, on a small disk. */
+const share = 1 / 4
+
+const pathOf = (path: string): string => `${path}-reserve`
+
+/** Makes the reserve, if there is none and there is room for it. */
+export const make = async (path: string): Promise<void> => {
+  const reserve = pathOf(path)
+  try {
+    if (existsSync(reserve)) return
+    const { bavail, bsize } = await statfs(dirname(path))
+    const zeros = Buffer.alloc(Math.min(maxBytes, Math.floor(bavail * bsize * share)))
+    await writeFile(reserve, zeros, { flag: "wx", mode: 0o600, flush: true })
+  } catch {
+    // Without room for it nothing else may fail.
+    rmSync(reserve, { force: true })
+  }
+}
+
+/** Gives the room back. Returns false if there was none. */
+export const release = (path: string): boolean => {
+  const reserve = pathOf(path)
+  if (!existsSync(reserve)) return false
+  rmSync(reserve, { force: true })
+  return true
+}
