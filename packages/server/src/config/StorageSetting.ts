@@ -51,7 +51,12 @@ export const withExisting = Effect.fnUntraced(function* <A, E>(
     const message = `--storage is "memory:", which keeps no ${contents}: expected the storage of your server`
     return yield* new UsageError({ message })
   }
-  if (contents === "keys" && persistentSetting.sourceOf(given) === undefined && !choice.exists()) {
+  if (
+    access === "create" &&
+    contents === "keys" &&
+    persistentSetting.sourceOf(given) === undefined &&
+    !choice.exists()
+  ) {
     const message =
       `There is no database here (${choice.label}), where a server that was started in this folder would have it. ` +
       "Name the storage of your server by --storage or TACHOGRAPH_STORAGE; one that you name is created if it does not exist"
