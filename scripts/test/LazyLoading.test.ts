@@ -20,7 +20,7 @@ const imports: Readonly<Record<string, string>> = {
     "tried again with the next session; a reload of the page loads all anew"
 }
 
-/** Modules of packages that import lazily by themselves. */
+/** Modules of packages that import lazily by themselves. What `pg` requires with a connection, it requires again with the next one. */
 const lazyPackages: Readonly<Record<string, string>> = {
   "packages/router/src/engine/Pages.ts": "HttpApiScalar: Lazy, tried with each request, which is answered 503 meanwhile"
 }
