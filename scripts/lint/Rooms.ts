@@ -52,6 +52,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("Throttle.ts", "Throttle.ts paces background work."),
     room("Lazy.ts", "Lazy.ts loads what is first needed later."),
     room("domain", "domain is what api takes into a browser."),
+    room("audit", "audit makes the entries of the audit log.", "domain"),
     room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
     room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
@@ -70,7 +71,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "memory",
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
-      ...["domain", "payload/format", "payload", "rollup", "storage", "Storage.ts", "sessions"]
+      ...["domain", "audit", "payload/format", "payload", "rollup", "storage", "Storage.ts", "sessions"]
     ),
     room(
       "follow",
@@ -81,7 +82,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     ),
     room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "storage", "Storage.ts"),
     room("facts", "facts reads what a call was, and prices it.", "Lazy.ts", "domain"),
-    room("keys", "keys creates and verifies API keys.", "domain", "storage", "Storage.ts"),
+    room("keys", "keys creates and verifies API keys.", "domain", "audit", "storage", "Storage.ts"),
     room(
       "record",
       "record commits events, through the storage port.",
@@ -115,7 +116,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "erase",
       "erase deletes events and sweeps what they leave.",
-      ...["Throttle.ts", "domain", "payload", "payload/format", "storage", "Storage.ts", "sessions", "record"]
+      ...["Throttle.ts", "domain", "audit", "payload", "payload/format", "storage", "Storage.ts", "sessions", "record"]
     ),
     room(
       "export",
@@ -214,7 +215,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     ),
     room("rollup", "rollup keeps what events add up to, and reads it.", "SqlFailure.ts", "dialect", "sql", "names"),
     room("append", "append writes events.", "dialect", "sql", "names", "space", "rollup"),
-    room("erase", "erase deletes events and packs.", "dialect", "sql", "names", "space", "rollup", "filter", "append"),
+    room(
+      "erase",
+      "erase deletes events and packs.",
+      ...["dialect", "sql", "names", "space", "resources", "rollup", "filter", "append"]
+    ),
     room("reindex", "reindex replaces facts of events.", "dialect", "sql", "names", "space", "rollup"),
     room("Migrations.ts", "Migrations.ts runs the migrations.", "migrations")
   ],

@@ -3,6 +3,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { Authorization } from "./Authorization.ts"
 import { AgentVersions } from "./groups/AgentVersions.ts"
 import { Agents } from "./groups/Agents.ts"
+import { Audit } from "./groups/Audit.ts"
 import { Events } from "./groups/Events.ts"
 import { Export } from "./groups/Export.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
@@ -20,7 +21,21 @@ import { RequestErrors } from "./RequestErrors.ts"
 export const prefix = "/api/v1"
 
 export class TachographApi extends HttpApi.make("tachograph")
-  .add(Events, Fingerprints, Agents, AgentVersions, People, Search, Sessions, Shared, Usage, StorageUse, Export, Me)
+  .add(
+    Events,
+    Fingerprints,
+    Agents,
+    AgentVersions,
+    People,
+    Search,
+    Sessions,
+    Shared,
+    Usage,
+    StorageUse,
+    Audit,
+    Export,
+    Me
+  )
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)

@@ -39,6 +39,9 @@ import type { ErasureReceipt } from "./domain/ErasureReceipt.ts"
 import type { SessionSummary } from "./domain/SessionSummary.ts"
 import type { StorageUsage } from "./domain/StorageUsage.ts"
 import * as Deriver from "./derive/Deriver.ts"
+import * as Audit from "./audit/Audit.ts"
+import * as AuditedErasures from "./erase/AuditedErasures.ts"
+import type { AuditEntry } from "./domain/AuditEntry.ts"
 import { Eraser } from "./erase/Eraser.ts"
 import * as EventMatch from "./storage/EventMatch.ts"
 import * as Exporter from "./export/Exporter.ts"
@@ -105,6 +108,12 @@ export interface ExportQuery extends EventFilterQuery, Exporter.ExportRange {}
 
 /** The period is that of the last event of each session. */
 export interface SessionListQuery extends Omit<SessionQuery, "above" | "below">, Period {}
+
+export interface AuditListQuery extends Period {
+  /** Begins after this entry, in descending order. */
+  readonly after: string | undefined
+  readonly limit: number
+}
 
 export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
@@ -211,6 +220,8 @@ export class Recorder extends Context.Service<
       query: EventFilterQuery,
       from: Position
     ) => Effect.Effect<Stream.Stream<Follower.FollowedEvents>>
+    /** Who erased what, and keys, the latest first. */
+    readonly listAudit: (query: AuditListQuery) => Result<ListPage<AuditEntry, string>>
     /** Erases the person and all their events. After an interruption, run it again to complete it. */
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases a session and its events. */
@@ -420,12 +431,11 @@ const make = Effect.gen(function* () {
       return Exporter.items(reading, { after, limit }, isWhole({ ...filter, after, limit }), reserve)
     })
 
-  const erasePerson = Effect.fn("Recorder.erasePerson")(function* (id: PersonId) {
-    return yield* eraser.erasePerson(yield* CurrentProject, id)
-  })
-
-  const eraseSession = Effect.fn("Recorder.eraseSession")(function* (session: SessionId) {
-    return yield* eraser.eraseSession(yield* CurrentProject, session)
+  const listAudit = Effect.fn("Recorder.listAudit")(function* ({ after, from, limit, to }: AuditListQuery) {
+    const period = EventPages.idsBetween(from, to)
+    const query = { above: period.above, below: after ?? period.below, limit }
+    const { next, rows } = yield* storage.listAudit(yield* CurrentProject, query)
+    return { rows: rows.map(Audit.ofStored), next }
   })
 
   const withTitles = Effect.fnUntraced(function* (project: ProjectId, sessions: ReadonlyArray<StoredSession>) {
@@ -495,8 +505,8 @@ const make = Effect.gen(function* () {
     followEvents: (query, from) => Effect.map(followedBy(query), (followed) => follower.stream(followed, from)),
     ...resources,
     ...Importer.make(storage),
-    erasePerson,
-    eraseSession,
+    ...AuditedErasures.make(storage, eraser),
+    listAudit,
     listSessions,
     getSession,
     sumUsage,

@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import type { Agent, AgentName } from "./domain/Agent.ts"
 import type { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 import type { ApiKey } from "./domain/ApiKey.ts"
+import type { StoredAudit } from "./domain/AuditEntry.ts"
 import type {
   AgentNotFound,
   AgentVersionNotFound,
@@ -42,7 +43,7 @@ import type {
   SessionEvent,
   TableCheck
 } from "./storage/Inventory.ts"
-import type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+import type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
 import type {
   EventPack,
   FactsChange,
@@ -164,9 +165,14 @@ export class Storage extends Context.Service<
     readonly checkCommits: Result<void>
     /**
      * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
-     * packs until the sessions are swept.
+     * packs until the sessions are swept. Adds the entry, if there is one, to the audit log.
      */
-    readonly eraseEvents: (project: ProjectId, which: Erasable, limit: number) => Result<ErasedEvents>
+    readonly eraseEvents: (
+      project: ProjectId,
+      which: Erasable,
+      limit: number,
+      entry?: StoredAudit
+    ) => Result<ErasedEvents>
     /** The numbers of the sessions that are pending sweep: events were deleted from them since their last sweep. */
     readonly listPendingSweep: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
     /**
@@ -307,13 +313,21 @@ export class Storage extends Context.Service<
     /** Replaces all properties. */
     readonly updatePerson: (project: ProjectId, id: PersonId, properties: JsonText) => Result<Person, PersonNotFound>
 
-    /** `hash` is the SHA-256 of the key. The project is created if it does not exist. */
-    readonly putApiKey: (key: ApiKey, hash: Uint8Array) => Result<void>
+    /** `hash` is the SHA-256 of the key. The project is created if it does not exist. Adds the entry to its audit log. */
+    readonly putApiKey: (key: ApiKey, hash: Uint8Array, entry: StoredAudit) => Result<void>
     readonly findApiKey: (hash: Uint8Array) => Result<ApiKey | undefined>
     /** The keys of all projects, oldest first. */
     readonly listApiKeys: Result<ReadonlyArray<ApiKey>>
-    /** Returns the updated key, or undefined if the id is unknown. A second revocation keeps the time of the first. */
-    readonly revokeApiKey: (id: string, at: DateTime.Utc) => Result<ApiKey | undefined>
+    /**
+     * Returns the updated key, or undefined if the id is unknown. A second revocation keeps the time of the first. The first adds the entry
+     * to the audit log of the key's project.
+     */
+    readonly revokeApiKey: (id: string, at: DateTime.Utc, entry: StoredAudit) => Result<ApiKey | undefined>
+
+    /** Adds an entry to the audit log of a project, and deletes those that are too old beside it. */
+    readonly appendAudit: (project: ProjectId, entry: StoredAudit) => Result<void>
+    /** The latest first. `next` is the id of the last one of the page. */
+    readonly listAudit: (project: ProjectId, query: AuditQuery) => Result<ListPage<StoredAudit, string>>
 
     /** How many calls of `appendEvents` to run concurrently for the best throughput. */
     readonly appendConcurrency: number

@@ -4,6 +4,8 @@ export { CallFacts, stopReasons, unpricedReasons } from "./domain/CallFacts.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"
+export { AuditEntry, CurrentActor, type StoredAudit } from "./domain/AuditEntry.ts"
+export * as Audit from "./audit/Audit.ts"
 export * as Errors from "./domain/Errors.ts"
 export * as Lazy from "./Lazy.ts"
 export { Api, type Event, EventId, EventReceipt, EventSummary, maxMetadataBytes, type Payload } from "./domain/Event.ts"
@@ -79,7 +81,14 @@ export type {
 } from "./conversation/SessionReader.ts"
 export { titleOf } from "./conversation/Title.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
-export { type EventPage, type ExportQuery, Recorder, type SessionListQuery, type TextQuery } from "./Recorder.ts"
+export {
+  type AuditListQuery,
+  type EventPage,
+  type ExportQuery,
+  Recorder,
+  type SessionListQuery,
+  type TextQuery
+} from "./Recorder.ts"
 export type { ExportItem, Reserve } from "./export/Exporter.ts"
 export type { Imported, Importer } from "./export/Importer.ts"
 export type { GivenId } from "./record/CommitBatch.ts"
@@ -114,7 +123,7 @@ export type {
   SessionEvent,
   TableCheck
 } from "./storage/Inventory.ts"
-export type { EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+export type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
 export type {
   EventPack,
   FactsChange,

@@ -44,6 +44,8 @@ export interface Exchange {
   /** The project that the sender may work in. */
   readonly project: ProjectId
   readonly scopes: ReadonlyArray<Scope>
+  /** Who the sender is, for the audit log. */
+  readonly actor: string
   /** Empty for endpoints that take none. */
   readonly body: Uint8Array
   /** The body of an endpoint that reads it as it comes. Crosses to another thread apart from the exchange. */

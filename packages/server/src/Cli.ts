@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
+import { audit } from "./commands/Audit.ts"
 import { calls } from "./commands/Calls.ts"
 import { compare } from "./commands/Compare.ts"
 import { copy } from "./commands/Copy.ts"
@@ -31,6 +32,7 @@ export const tachograph = Command.make("tachograph").pipe(
     serve,
     migrate,
     keys,
+    audit,
     sessions,
     show,
     calls,

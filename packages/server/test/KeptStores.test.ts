@@ -63,6 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
   reindex: { prints: /^other project .* 1$/m },
   "keys list": { prints: /^key_\w+ +default +reads +read +valid until /m },
   "keys create": { args: () => ["--name", "new"], prints: /^tg_/ },
+  audit: { prints: /key-created +command +key_/ },
   "keys revoke": { args: () => ["key_none"], prints: /There is no key/ },
   export: { args: (folder) => ["--output", join(folder, "all.ndjson")], prints: /^Exported 37 events/ },
   import: { args: (folder) => [join(folder, "all.ndjson")], prints: /imported 0 lines/ },

@@ -1,6 +1,7 @@
 /** Transactions that a node of a cluster commits after they have ended for the coordinator. */
 import {
   ApiKey,
+  Audit,
   CurrentProject,
   defaultProject,
   derive,
@@ -256,12 +257,13 @@ else {
           ...{ id: "key", project: defaultProject, name: "a key", scopes: ["read"] },
           ...{ createdAt: now, expiresAt: null, revokedAt: null }
         })
-        yield* storage.putApiKey(key, hash)
-        const revoked = phase.cut(errorOf(storage.revokeApiKey("key", now)))
+        yield* storage.putApiKey(key, hash, yield* Audit.entry("key-created", "key"))
+        const entry = yield* Audit.entry("key-revoked", "key")
+        const revoked = phase.cut(errorOf(storage.revokeApiKey("key", now, entry)))
         expect(yield* revoked).toBe("storage-unavailable")
         expect(yield* revoked).toBe("storage-unavailable")
         expect(yield* phase.recover).toBeGreaterThan(0)
-        expect((yield* storage.revokeApiKey("key", now))?.revokedAt).toEqual(now)
+        expect((yield* storage.revokeApiKey("key", now, entry))?.revokedAt).toEqual(now)
         expect((yield* storage.findApiKey(hash))?.revokedAt).toEqual(now)
       })
     ))

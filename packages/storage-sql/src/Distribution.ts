@@ -24,7 +24,17 @@ const keys: Readonly<Record<string, string>> = {
 
 /** Tables of which every node has a copy. A change of one is made on all nodes, in two phases. */
 const copied = [
-  ...["projects", "api_keys", "fingerprints", "agents", "agent_versions", "people", "event_kinds", "leases"],
+  ...[
+    "projects",
+    "api_keys",
+    "fingerprints",
+    "agents",
+    "agent_versions",
+    "people",
+    "event_kinds",
+    "leases",
+    "audit_log"
+  ],
   "tachograph_migrations"
 ]
 

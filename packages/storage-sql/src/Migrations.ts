@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import { Migrator, SqlClient } from "effect/sql"
 import initial from "./migrations/0001Initial.ts"
 import recorded from "./migrations/0002Recorded.ts"
+import auditLog from "./migrations/0003AuditLog.ts"
 
 /** Forward only: released migrations are never edited. */
-const migrations = { "0001_initial": initial, "0002_recorded": recorded }
+const migrations = { "0001_initial": initial, "0002_recorded": recorded, "0003_audit_log": auditLog }
 
 export const table = "tachograph_migrations"
 

@@ -31,6 +31,7 @@ import * as SessionQueries from "./rollup/SessionQueries.ts"
 import * as UsageQueries from "./rollup/UsageQueries.ts"
 import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
 import * as ApiKeys from "./resources/ApiKeys.ts"
+import * as Audit from "./resources/Audit.ts"
 import * as Leases from "./resources/Leases.ts"
 import * as Lists from "./resources/Lists.ts"
 import * as Resources from "./resources/Resources.ts"
@@ -117,6 +118,7 @@ const make = Effect.fnUntraced(function* ({
   const resources = Resources.make(sql, projects)
   const lists = Lists.make(sql, projects)
   const keys = ApiKeys.make(sql, projects)
+  const audit = Audit.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
   const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
@@ -197,6 +199,8 @@ const make = Effect.fnUntraced(function* ({
     findApiKey: operation("findApiKey", keys.findApiKey),
     listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
     revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
+    appendAudit: operation("appendAudit", audit.appendAudit),
+    listAudit: operation("listAudit", audit.listAudit),
     ping: operationOf("ping", Effect.andThen(ping ?? sql`SELECT 1`, verify))
   })
 })

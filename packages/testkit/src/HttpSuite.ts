@@ -27,6 +27,7 @@ import * as ExportCases from "./http/ExportCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
 import type { Fixture } from "./http/Fixture.ts"
 import * as IdempotencyCases from "./http/IdempotencyCases.ts"
+import * as AuditCases from "./http/AuditCases.ts"
 import * as IgnoredCases from "./http/IgnoredCases.ts"
 import * as ImportCases from "./http/ImportCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
@@ -99,7 +100,8 @@ const modules = [
   StreamCases,
   ExportCases,
   ImportCases,
-  IgnoredCases
+  IgnoredCases,
+  AuditCases
 ]
 
 /** Short, because a case waits until a cached key expires. */

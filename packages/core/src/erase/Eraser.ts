@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
+import type { StoredAudit } from "../domain/AuditEntry.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
@@ -35,13 +36,16 @@ const sessionsPerStep = 500
 export class Eraser extends Context.Service<
   Eraser,
   {
+    /** `entry` is added to the audit log with the first step. */
     readonly erasePerson: (
       project: ProjectId,
-      id: PersonId
+      id: PersonId,
+      entry?: StoredAudit
     ) => Effect.Effect<ErasureReceipt, PersonNotFound | StorageUnavailable>
     readonly eraseSession: (
       project: ProjectId,
-      session: SessionId
+      session: SessionId,
+      entry?: StoredAudit
     ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
     /** Erases the events whose ids are less than `before`. Every transaction runs through `throttle`. */
     readonly eraseOlder: (
@@ -88,11 +92,18 @@ const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => 
 
 const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service"]) => {
   /** Deletes the events, and sweeps their sessions. */
-  const eraseEvents = Effect.fnUntraced(function* (project: ProjectId, which: Erasable, throttle: Throttle) {
+  const eraseEvents = Effect.fnUntraced(function* (
+    project: ProjectId,
+    which: Erasable,
+    throttle: Throttle,
+    entry?: StoredAudit
+  ) {
     let events = 0
+    let begun = entry
     const unmarked = new Set<number>()
     for (let isLast = false; !isLast;) {
-      const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep))
+      const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep, begun))
+      begun = undefined
       events += erased.events
       for (const session of erased.unmarked ?? []) unmarked.add(session)
       isLast = erased.events < eventsPerStep
@@ -174,12 +185,16 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return receipt
   })
 
-  const eraseSession = Effect.fn("Eraser.eraseSession")(function* (project: ProjectId, session: SessionId) {
+  const eraseSession = Effect.fn("Eraser.eraseSession")(function* (
+    project: ProjectId,
+    session: SessionId,
+    entry?: StoredAudit
+  ) {
     // An erasure before this one was not done if a node has only prepared it: then nothing is found here, and yet it is there.
     yield* storage.checkCommits
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
-    const receipt = yield* eraseEvents(project, { session }, unthrottled)
+    const receipt = yield* eraseEvents(project, { session }, unthrottled, entry)
     if (receipt.events > 0) return receipt
     // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
     const { isDeleted, receipt: last } = yield* deleteSession(project, state.number, unthrottled)
@@ -196,14 +211,20 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return (yield* storage.listEvents(project, { session, order: "asc", limit: 1 })).length === 0
   })
 
-  const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId) {
+  const erasePerson = Effect.fn("Eraser.erasePerson")(function* (
+    project: ProjectId,
+    id: PersonId,
+    entry?: StoredAudit
+  ) {
     yield* storage.checkCommits
     // What is stored of the person may be damaged.
     yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt
     let attemptsLeft = maxAttempts
+    let begun = entry
     for (let isDeleted = false; !isDeleted;) {
-      const erased = yield* eraseEvents(project, { person: id }, unthrottled)
+      const erased = yield* eraseEvents(project, { person: id }, unthrottled, begun)
+      begun = undefined
       // The person has events, but none is found; at times because another eraser was faster.
       if (erased.events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
       receipt = addReceipts(receipt, erased)

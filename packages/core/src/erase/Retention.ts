@@ -9,6 +9,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { randomUUID } from "node:crypto"
+import * as Audit from "../audit/Audit.ts"
+import * as AuditedErasures from "./AuditedErasures.ts"
+import { CurrentActor } from "../domain/AuditEntry.ts"
 import { addReceipts, emptyReceipt, Eraser } from "./Eraser.ts"
 import { firstIdOf } from "../domain/EventTime.ts"
 import { Storage } from "../Storage.ts"
@@ -66,11 +69,16 @@ const run = Effect.fnUntraced(function* (keep: Duration.Duration) {
     yield* Effect.forEach(
       yield* storage.listProjects,
       (project) =>
-        Effect.map(eraser.eraseOlder(project, before, backgroundThrottle), (erased) => {
+        Effect.gen(function* () {
+          const erased = yield* eraser.eraseOlder(project, before, backgroundThrottle)
           receipt = addReceipts(receipt, erased)
+          if (erased.events > 0) {
+            yield* AuditedErasures.complete(storage, project, yield* Audit.entry("retention", null, erased.events))
+          }
         }),
       { discard: true }
     ).pipe(
+      Effect.provideService(CurrentActor, "retention"),
       Effect.ensuring(
         Effect.suspend(() =>
           receipt.events + receipt.sessions + receipt.pieces === 0

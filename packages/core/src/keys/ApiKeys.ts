@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { hash, timingSafeEqual } from "node:crypto"
+import * as Audit from "../audit/Audit.ts"
 import * as ApiKeyText from "./ApiKeyText.ts"
 import { ApiKey, type Scope } from "../domain/ApiKey.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
@@ -22,6 +23,8 @@ import { KeyStorage } from "./KeyStorage.ts"
 export interface Principal {
   readonly project: ProjectId
   readonly scopes: ReadonlyArray<Scope>
+  /** Who it is, for the audit log: the id of a key, or a few words. */
+  readonly id: string
 }
 
 /**
@@ -102,7 +105,7 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
       expiresAt,
       revokedAt: null
     })
-    yield* storage.putApiKey(key, sha256(secret, "utf8"))
+    yield* storage.putApiKey(key, sha256(secret, "utf8"), yield* Audit.entry("key-created", key.id))
     return [Redacted.make(secret), key] as const
   }) satisfies ApiKeys["Service"]["issue"]
 
@@ -135,7 +138,7 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
   }
 
   const revoke = Effect.fn("ApiKeys.revoke")(function* (id: string) {
-    const key = yield* storage.revokeApiKey(id, yield* DateTime.now)
+    const key = yield* storage.revokeApiKey(id, yield* DateTime.now, yield* Audit.entry("key-revoked", id))
     yield* Cache.invalidateAll(cached)
     return key
   })
@@ -143,6 +146,6 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
   return ApiKeys.of({ issue, verify, known, list: storage.listApiKeys, revoke })
 })
 
-const staticPrincipal: Principal = { project: defaultProject, scopes: ["admin"] }
+const staticPrincipal: Principal = { project: defaultProject, scopes: ["admin"], id: "static key" }
 
 const sha256 = (text: string, encoding: "utf8" | "latin1") => hash("sha256", Buffer.from(text, encoding), "buffer")

@@ -1,4 +1,6 @@
 /** A project of the memory storage. All operations are synchronous, and therefore atomic. */
+import * as Audit from "../audit/Audit.ts"
+import type { StoredAudit } from "../domain/AuditEntry.ts"
 import * as DateTime from "effect/DateTime"
 import { Agent, type AgentName } from "../domain/Agent.ts"
 import { AgentVersion, type AgentVersionName } from "../domain/AgentVersion.ts"
@@ -18,7 +20,7 @@ import * as EventMatch from "../storage/EventMatch.ts"
 import type { AppendEvent, TakenKey } from "../storage/Appending.ts"
 import type { Erasable, ErasedAtLast, SweepChanges } from "../storage/Erasing.ts"
 import type { ListedShared, SessionEvent } from "../storage/Inventory.ts"
-import type { EventQuery, FieldFilter, ListPage } from "../storage/Lists.ts"
+import type { AuditQuery, EventQuery, FieldFilter, ListPage } from "../storage/Lists.ts"
 import type { FactsChange, RulesInUse, StoredFingerprint } from "../storage/Stored.ts"
 
 interface AgentEntry {
@@ -60,6 +62,8 @@ export class MemoryProject {
     string,
     { readonly sha256: Uint8Array; readonly bytes: Uint8Array; readonly size: number }
   >()
+  /** The latest last. */
+  readonly audit: Array<StoredAudit> = []
   /** By session and key, in insertion order, which is nearly the order of `receivedAt`. */
   readonly #keys = new Map<string, TakenKey>()
   /** The greatest id of an event that was erased. */
@@ -67,6 +71,17 @@ export class MemoryProject {
   /** The highest numbers that a session and a person got. */
   lastSession = 0
   lastPerson = 0
+
+  appendAudit(entry: StoredAudit): void {
+    const oldest = Audit.oldestBeside(entry)
+    while (this.audit[0] !== undefined && this.audit[0].id < oldest) this.audit.shift()
+    this.audit.push(entry)
+  }
+
+  listAudit({ above = "", below = "~", limit }: AuditQuery): ListPage<StoredAudit, string> {
+    const found = this.audit.filter(({ id }) => id > above && id < below).toReversed()
+    return { rows: found.slice(0, limit), next: found.length > limit ? found[limit - 1]!.id : undefined }
+  }
 
   putAgent(fields: Omit<Agent, "number">): AgentEntry {
     const existing = this.agents.get(fields.name)

@@ -140,8 +140,11 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     sharedTextBytes: (project, name) =>
       Effect.sync(() => projects.get(project)?.shared.get(Buffer.from(name).toString("hex"))?.size),
     checkCommits: Effect.void,
-    eraseEvents: (project, which, limit) =>
-      Effect.sync(() => ({ events: projects.get(project)?.erase(which, limit) ?? 0 })),
+    eraseEvents: (project, which, limit, entry) =>
+      Effect.sync(() => {
+        if (entry !== undefined) projectOf(project).appendAudit(entry)
+        return { events: projects.get(project)?.erase(which, limit) ?? 0 }
+      }),
     listPendingSweep: (project, limit) =>
       Effect.sync(() =>
         Array.from(readProject(project).sessions.values())
@@ -286,8 +289,11 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         return person
       }),
 
-    putApiKey: (key, hash) =>
-      Effect.sync(() => void keys.set(key.id, { key, hash: Buffer.from(hash).toString("hex") })),
+    putApiKey: (key, hash, entry) =>
+      Effect.sync(() => {
+        keys.set(key.id, { key, hash: Buffer.from(hash).toString("hex") })
+        projectOf(key.project).appendAudit(entry)
+      }),
     findApiKey: (hash) =>
       Effect.sync(() => {
         const hexHash = Buffer.from(hash).toString("hex")
@@ -295,14 +301,17 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         return undefined
       }),
     listApiKeys: Effect.sync(() => Array.from(keys.values(), ({ key }) => key)),
-    revokeApiKey: (id, at) =>
+    revokeApiKey: (id, at, entry) =>
       Effect.sync(() => {
-        const entry = keys.get(id)
-        if (entry === undefined) return undefined
-        const key = new ApiKey({ ...entry.key, revokedAt: entry.key.revokedAt ?? at })
-        keys.set(id, { ...entry, key })
+        const stored = keys.get(id)
+        if (stored === undefined || stored.key.revokedAt !== null) return stored?.key
+        const key = new ApiKey({ ...stored.key, revokedAt: at })
+        keys.set(id, { ...stored, key })
+        projectOf(key.project).appendAudit(entry)
         return key
       }),
+    appendAudit: (project, entry) => Effect.sync(() => projectOf(project).appendAudit(entry)),
+    listAudit: (project, query) => Effect.sync(() => readProject(project).listAudit(query)),
 
     ping: Effect.void
   })

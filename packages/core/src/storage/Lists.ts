@@ -33,6 +33,16 @@ export type FieldFilter = {
   readonly isError?: boolean | undefined
 }
 
+/** Entries of the audit log by their ids, which are in the order of their times. */
+export interface AuditQuery {
+  /** Only ids that are greater than this one. */
+  readonly above?: string | undefined
+  /** Only ids that are less than this one. */
+  readonly below?: string | undefined
+  /** At least 1. */
+  readonly limit: number
+}
+
 export interface EventQuery {
   readonly session?: SessionId | undefined
   readonly agent?: AgentName | undefined

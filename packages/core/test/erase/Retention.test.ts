@@ -135,6 +135,15 @@ describe("Retention", () => {
         assert.include(lines[1]!.annotations, { events: 4, sessions: 2 })
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(lines.length, 2)
+        // The audit log has each run that erased something.
+        for (const project of projects) {
+          assert.deepStrictEqual(
+            (yield* storage.listAudit(project, { limit: 9 })).rows.map(({ action, actor, events, subject }) => ({
+              ...{ action, actor, events, subject }
+            })),
+            [2, 2].map((events) => ({ action: "retention" as const, actor: "retention", subject: null, events }))
+          )
+        }
       }).pipe(Effect.scoped, Effect.provide([recorderLayer.pipe(Layer.provideMerge(storageWith(() => ({})))), layer]))
     }
   )

@@ -51,9 +51,9 @@ describe("ApiKeys", () => {
       const stored: Array<unknown> = []
       const spy = Storage.of({
         ...storage,
-        putApiKey: (key, hash) => {
+        putApiKey: (key, hash, entry) => {
           stored.push(key, Buffer.from(hash).toString("latin1"))
-          return storage.putApiKey(key, hash)
+          return storage.putApiKey(key, hash, entry)
         }
       })
       const [secret] = yield* Effect.flatMap(ApiKeys, ({ issue }) => issue(newKey)).pipe(
@@ -160,7 +160,11 @@ describe("ApiKeys", () => {
       // The configured text arrives as UTF-8 bytes, which Node decodes as Latin-1.
       const asHeader = Buffer.from(staticKey).toString("latin1")
       const principal = yield* keys.verify(Redacted.make(asHeader))
-      assert.deepStrictEqual(principal, { project: ProjectId.make("default"), scopes: ["admin"] })
+      assert.deepStrictEqual(principal, {
+        project: ProjectId.make("default"),
+        scopes: ["admin"],
+        id: "static key"
+      })
       assert.strictEqual(keys.known(Redacted.make(asHeader)), principal)
       assert.isUndefined(yield* keys.verify(Redacted.make(asHeader.slice(1))))
       assert.isUndefined(keys.known(Redacted.make(asHeader.slice(1))))

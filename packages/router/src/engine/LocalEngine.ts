@@ -4,6 +4,7 @@ import { Recorder, type Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Engine } from "../Engine.ts"
+import * as Audit from "../handlers/Audit.ts"
 import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"
 import * as Events from "../handlers/Events.ts"
@@ -35,6 +36,7 @@ const groups = {
   shared: Shared.operations,
   usage: Usage.operations,
   storage: StorageUse.operations,
+  audit: Audit.operations,
   export: Export.operations,
   me: Me.operations,
   system: System.operations

@@ -87,7 +87,11 @@ export class Authorizer extends Context.Service<
               rule({ method, url, headers, source: source as AuthorizeRequest["source"] })
             ).pipe(
               Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => unanswered(timeoutMs) }),
-              Effect.flatMap((granted) => (granted ? Effect.orDie(decodeGrant(granted)) : Effect.undefined))
+              Effect.flatMap((granted) =>
+                granted
+                  ? Effect.map(Effect.orDie(decodeGrant(granted)), (grant) => ({ ...grant, id: "authorize" }))
+                  : Effect.undefined
+              )
             )
           },
           cachedPrincipal: () => undefined,

@@ -120,7 +120,7 @@ const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer
 }
 
 /** The sender of a request to an endpoint that needs no key. */
-const anonymous: Principal = { project: defaultProject, scopes: [] }
+const anonymous: Principal = { project: defaultProject, scopes: [], id: "nobody" }
 
 const noBody = { bytes: new Uint8Array(), isOwned: false }
 
@@ -211,6 +211,7 @@ const make = Effect.gen(function* () {
       headers: headersFor(state.method, headers),
       project: allowed.project,
       scopes: allowed.scopes,
+      actor: allowed.id,
       body,
       isBodyOwned,
       stream,

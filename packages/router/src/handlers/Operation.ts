@@ -3,7 +3,7 @@
  * status 200. A handler that needs more, such as a header, is a `Raw` one; a result with verbatim texts in it is `Encoded`.
  */
 import { type ErrorDetail, linesType, TachographApi, ValidationFailure } from "@tachograph/api"
-import { CurrentProject, type Scan } from "@tachograph/core"
+import { CurrentActor, CurrentProject, type Scan } from "@tachograph/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -107,7 +107,10 @@ const operation = (endpoint: HttpApiEndpoint.Top, handler: Handler<HttpApiEndpoi
       text: body.bytes.toString(),
       exchange
     } as Input<HttpApiEndpoint.Top>
-    const result = yield* Effect.provideService(handler(input), CurrentProject, exchange.project)
+    const result = yield* handler(input).pipe(
+      Effect.provideService(CurrentProject, exchange.project),
+      Effect.provideService(CurrentActor, exchange.actor)
+    )
     if (result instanceof Encoded) return IgnoredFields.name(result.answer, body.ignored)
     if (result instanceof Lines) return yield* streamed(result, exchange)
     const answer = Answer.json(JSON.stringify(yield* Effect.orDie(encode(result))))

@@ -58,7 +58,7 @@ const replyTo = Effect.fnUntraced(function* ({
     decodeProject(options.project === undefined ? defaultProject : options.project),
     TachographError.fromValidation
   )
-  const principal: Principal = { project, scopes }
+  const principal: Principal = { project, scopes, id: "in process" }
   const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
   const reply = Effect.isEffect(handled) ? yield* handled : handled
   const error = TachographError.fromAnswer(reply)

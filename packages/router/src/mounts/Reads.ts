@@ -2,6 +2,7 @@
 import type {
   AgentVersions,
   Agents,
+  Audit,
   ErrorDetail,
   Events,
   Fingerprints,
@@ -25,6 +26,7 @@ export type RecordedSessionCall = typeof Sessions.SessionCallOnWire.Encoded
 export type RecordedAgent = typeof Agents.AgentOnWire.Encoded
 export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encoded
 export type RecordedMe = typeof Me.MeOnWire.Encoded
+export type RecordedAuditEntry = typeof Audit.AuditEntryOnWire.Encoded
 export type RecordedPerson = typeof People.PersonOnWire.Encoded
 export type RecordedSession = typeof Sessions.SessionOnWire.Encoded
 export type RecordedUsage = typeof Usage.UsageGroupOnWire.Encoded

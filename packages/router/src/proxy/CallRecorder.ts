@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         headers: { [Events.idempotencyKeyHeader]: idempotencyKey },
         source: {},
         body: noBody,
-        principal: { project, scopes: ["record"] },
+        principal: { project, scopes: ["record"], id: "proxy" },
         passed: { call: { ...passed, fingerprintId }, copies: copies.joined() }
       })
       return Effect.isEffect(handled) ? handled : Effect.succeed(handled)

@@ -105,7 +105,7 @@ const maxRemembered = 1_000
 /** How long looking a key up may delay the call of one that was valid before (ms): a storage that hangs answers much later. */
 const lookupPatienceMs = 250
 
-const local: Principal = { project: defaultProject, scopes: ["record"] }
+const local: Principal = { project: defaultProject, scopes: ["record"], id: "this machine" }
 
 type Unavailable = Errors.StorageUnavailable | AuthorizationUnavailableError
 

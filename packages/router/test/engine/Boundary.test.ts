@@ -105,6 +105,7 @@ it("shows the spans of the thread in the host's tracer", async () => {
     headers: {},
     project: defaultProject,
     scopes: [],
+    actor: "nobody",
     body: new Uint8Array(),
     isBodyOwned: true,
     maxEventBytes: 0,

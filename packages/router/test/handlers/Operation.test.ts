@@ -17,6 +17,7 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     headers: {},
     project: defaultProject,
     scopes: [],
+    actor: "nobody",
     body: new Uint8Array(),
     isBodyOwned: false,
     maxEventBytes: 0,

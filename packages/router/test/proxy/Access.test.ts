@@ -212,7 +212,7 @@ describe("an open proxy behind a reverse proxy with its defaults", () => {
 })
 
 describe("an outage of the storage of keys", () => {
-  const principal: Principal = { project: defaultProject, scopes: ["record"] }
+  const principal: Principal = { project: defaultProject, scopes: ["record"], id: "key" }
   const known = visitor({ "x-tachograph-key": "known" })
 
   /** A gate whose lookups are as the storage is, and which caches keys as long as it is there, or never. */

@@ -67,6 +67,8 @@ interface Purpose {
 
 export const reading: Purpose = { access: "read", scopes: ["read"] }
 
+export const auditing: Purpose = { access: "read", scopes: ["admin"] }
+
 export const importing: Purpose = { access: "create", scopes: ["admin"] }
 
 type Fetch = (request: Request) => Promise<Response | undefined>

@@ -67,6 +67,11 @@ const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<s
   return DateTime.formatIso(time.value(yield* DateTime.now))
 })
 
+/** The parameters of a period. */
+export const periodOf = Effect.fnUntraced(function* (given: Period) {
+  return { after: yield* timeOf("after", given.after), before: yield* timeOf("before", given.before) }
+})
+
 /** The parameters of a query. */
 export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Session) {
   return {
@@ -75,8 +80,7 @@ export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Sess
     person: Option.getOrUndefined(given.person),
     model: Option.getOrUndefined(given.model),
     session: given.session && Option.getOrUndefined(given.session),
-    after: yield* timeOf("after", given.after),
-    before: yield* timeOf("before", given.before)
+    ...(yield* periodOf(given))
   }
 })
 

@@ -1,5 +1,5 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
-import { type ApiKey, ApiKeys, type Errors, Name, Scope } from "@tachograph/core"
+import { type ApiKey, ApiKeys, CurrentActor, type Errors, Name, Scope } from "@tachograph/core"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -53,7 +53,7 @@ const withKeys = <A>(
   StorageSetting.withExisting(
     given,
     { access, contents: "keys" },
-    Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer())
+    Effect.provide(Effect.flatMap(ApiKeys, use), ApiKeys.layer()).pipe(Effect.provideService(CurrentActor, "command"))
   )
 
 const create = Command.make(

@@ -1,5 +1,13 @@
 /** `tachograph serve`: the standalone server. */
-import { ApiKeys, defaultProject, isStaticKey, Prices, SessionCacheBytes, staticKeyRule } from "@tachograph/core"
+import {
+  ApiKeys,
+  CurrentActor,
+  defaultProject,
+  isStaticKey,
+  Prices,
+  SessionCacheBytes,
+  staticKeyRule
+} from "@tachograph/core"
 import {
   AnswerTimeoutMs,
   Authorizer,
@@ -59,7 +67,8 @@ const firstKey = Effect.fnUntraced(function* ({ isPersistent }: StorageChoice) {
     yield* Console.log(`API key     none yet; make one: ${way}`)
     return undefined
   }
-  const [issued] = yield* keys.issue({ project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null })
+  const attributes = { project: defaultProject, name: "first key", scopes: ["admin"], expiresAt: null } as const
+  const [issued] = yield* Effect.provideService(keys.issue(attributes), CurrentActor, "serve")
   const key = Redacted.value(issued)
   yield* Console.log(`API key     ${key}   (not shown again; has every scope)`)
   return key

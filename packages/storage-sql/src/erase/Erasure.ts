@@ -1,5 +1,12 @@
 /** Deletes events, and people without events. What only those events held is deleted later, by sweeping their sessions. */
-import { type Erasable, type ErasedEvents, Errors, type PersonId, type ProjectId } from "@tachograph/core"
+import {
+  type Erasable,
+  type ErasedEvents,
+  Errors,
+  type PersonId,
+  type ProjectId,
+  type StoredAudit
+} from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
@@ -21,6 +28,7 @@ import type { Integer } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
+import * as Audit from "../resources/Audit.ts"
 
 const packTypes = { session_number: "integer", pack_number: "integer" } as const satisfies BulkValues.Types
 
@@ -41,6 +49,7 @@ export const make = (
   { repairing }: IndexRepair.Repairs
 ) => {
   const toStored = UuidColumn.encoder(sql)
+  const audit = Audit.writer(sql)
   const space = SpaceCounters.make(sql, projects)
   const keys = IdempotencyKeys.make(sql)
   const kinds = EventKinds.make(sql)
@@ -161,7 +170,8 @@ export const make = (
   const eraseEvents = Effect.fn("SqlStorage.eraseEvents")(function* (
     project: ProjectId,
     which: Erasable,
-    limit: number
+    limit: number,
+    entry?: StoredAudit
   ) {
     const number = yield* projects.find(project)
     if (number === undefined) return { events: 0 }
@@ -171,6 +181,7 @@ export const make = (
           sql,
           eraseIn(number, which, limit, unmarked).pipe(
             Effect.tap(({ events }) => (events > 0 ? requestScrub : Effect.void)),
+            Effect.tap(() => (entry === undefined ? Effect.void : audit(number, entry))),
             // An event that a node has only prepared may be one to erase.
             Effect.tap(() => TwoPhaseCommit.refuseInDoubt(sql))
           )

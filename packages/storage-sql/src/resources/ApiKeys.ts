@@ -1,18 +1,20 @@
 /** API keys. Lookups are by the hash of the key, across projects: the key determines the project. */
-import type { ApiKey } from "@tachograph/core"
+import type { ApiKey, StoredAudit } from "@tachograph/core"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
+import * as Audit from "./Audit.ts"
 import type * as Projects from "../names/Projects.ts"
-import { type ApiKeyRow, toApiKey } from "../sql/RowDecoding.ts"
+import { type ApiKeyRow, type Integer, toApiKey } from "../sql/RowDecoding.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const audit = Audit.writer(sql)
   const select = sql.literal(`SELECT k.key_id, p.project_name, k.key_name, k.scopes, k.created_at, k.expires_at,
     k.revoked_at FROM api_keys k JOIN projects p ON p.project_id = k.project_id`)
 
-  const putApiKey = Effect.fn("SqlStorage.putApiKey")(function* (key: ApiKey, hash: Uint8Array) {
+  const putApiKey = Effect.fn("SqlStorage.putApiKey")(function* (key: ApiKey, hash: Uint8Array, entry: StoredAudit) {
     const row = {
       project_id: yield* projects.findOrCreate(key.project),
       key_id: key.id,
@@ -23,7 +25,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       expires_at: key.expiresAt?.epochMilliseconds ?? null,
       revoked_at: key.revokedAt?.epochMilliseconds ?? null
     }
-    yield* TwoPhaseCommit.onAllNodes(sql, sql`INSERT INTO api_keys ${sql.insert(row)}`)
+    yield* TwoPhaseCommit.onAllNodes(
+      sql,
+      Effect.andThen(sql`INSERT INTO api_keys ${sql.insert(row)}`, audit(row.project_id, entry))
+    )
   })
 
   const findApiKey = Effect.fn("SqlStorage.findApiKey")(function* (hash: Uint8Array) {
@@ -35,10 +40,18 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     rows.map(toApiKey)
   )
 
-  const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (id: string, at: DateTime.Utc) {
+  const revokeApiKey = Effect.fn("SqlStorage.revokeApiKey")(function* (
+    id: string,
+    at: DateTime.Utc,
+    entry: StoredAudit
+  ) {
+    const revoked = sql<{ project_id: Integer }>`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds}
+      WHERE key_id = ${id} AND revoked_at IS NULL RETURNING project_id`
     yield* TwoPhaseCommit.onAllNodes(
       sql,
-      sql`UPDATE api_keys SET revoked_at = ${at.epochMilliseconds} WHERE key_id = ${id} AND revoked_at IS NULL`
+      Effect.flatMap(revoked, (rows) =>
+        Effect.forEach(rows, ({ project_id }) => audit(Number(project_id), entry), { discard: true })
+      )
     )
     const [row] = yield* sql<ApiKeyRow>`${select} WHERE k.key_id = ${id}`
     return row && toApiKey(row)

@@ -20,6 +20,7 @@ const endpoints: ReadonlyArray<readonly [method: string, path: string, scopes: R
   ["DELETE", "/api/v1/sessions/x", []],
   ["GET", "/api/v1/search?q=x", ["read"]],
   ["GET", "/api/v1/storage", ["read"]],
+  ["GET", "/api/v1/audit", []],
   ["GET", "/api/v1/export", ["read"]],
   ["POST", "/api/v1/import", []],
   ["GET", "/api/v1/me", scopes],

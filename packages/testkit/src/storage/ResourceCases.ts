@@ -4,12 +4,16 @@ import {
   AgentName,
   AgentVersionName,
   ApiKey,
+  Audit,
+  EventTime,
   type FingerprintId,
   JsonText,
   type ListPage,
   type ListQuery,
   PersonId,
-  type ProjectId
+  type ProjectId,
+  SessionId,
+  type StoredAudit
 } from "@tachograph/core"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -34,6 +38,12 @@ const apiKey = (id: string): ApiKey =>
     expiresAt: null,
     revokedAt: null
   })
+
+/** An entry of this time (ms). */
+const entry = (atMs: number, action: StoredAudit["action"]): StoredAudit => ({
+  ...{ id: EventTime.firstIdOf(atMs), action },
+  ...{ actor: "somebody", subject: atMs % 2 === 0 ? null : "subject", events: atMs % 2 === 0 ? 7 : null }
+})
 
 export const define = (test: Test) => {
   test("numbers agents from 1 and keeps the first description", (storage) =>
@@ -273,17 +283,50 @@ export const define = (test: Test) => {
   test("finds keys by their hash, lists them, and revokes them by id", (storage) =>
     Effect.gen(function* () {
       const hash = (n: number) => new Uint8Array(32).fill(n)
-      yield* storage.putApiKey(apiKey("k1"), hash(1))
+      yield* storage.putApiKey(apiKey("k1"), hash(1), entry(1, "key-created"))
       const second = new ApiKey({ ...apiKey("k2"), project: other, expiresAt: later, createdAt: later })
-      yield* storage.putApiKey(second, hash(2))
+      yield* storage.putApiKey(second, hash(2), entry(2, "key-created"))
       expect(yield* storage.findApiKey(hash(1))).toEqual(apiKey("k1"))
       expect(yield* storage.findApiKey(hash(2))).toEqual(second)
       expect(yield* storage.findApiKey(hash(3))).toBeUndefined()
       expect((yield* storage.listApiKeys).map(({ id }) => id)).toEqual(["k1", "k2"])
-      const revoked = yield* storage.revokeApiKey("k1", now)
+      const revoked = yield* storage.revokeApiKey("k1", now, entry(3, "key-revoked"))
       expect(revoked?.revokedAt).toEqual(now)
-      expect((yield* storage.revokeApiKey("k1", later))?.revokedAt).toEqual(now)
+      expect((yield* storage.revokeApiKey("k1", later, entry(4, "key-revoked")))?.revokedAt).toEqual(now)
       expect((yield* storage.findApiKey(hash(1)))?.revokedAt).toEqual(now)
-      expect(yield* storage.revokeApiKey("none", now)).toBeUndefined()
+      expect(yield* storage.revokeApiKey("none", now, entry(5, "key-revoked"))).toBeUndefined()
+      // With each change, and without one none.
+      expect((yield* storage.listAudit(project, { limit: 9 })).rows).toEqual([
+        entry(3, "key-revoked"),
+        entry(1, "key-created")
+      ])
+      expect((yield* storage.listAudit(other, { limit: 9 })).rows).toEqual([entry(2, "key-created")])
+    }))
+
+  test("lists entries of the audit log in pages, the latest first, and keeps them for three years", (storage) =>
+    Effect.gen(function* () {
+      const all = [1, 2, 3, 4].map((n) => entry(n, "retention"))
+      for (const each of all) yield* storage.appendAudit(project, each)
+      expect(yield* storage.listAudit(project, { limit: 4 })).toEqual({ rows: all.toReversed(), next: undefined })
+      const { next, rows } = yield* storage.listAudit(project, { limit: 3 })
+      expect([rows, next]).toEqual([all.toReversed().slice(0, 3), all[1]!.id])
+      expect((yield* storage.listAudit(project, { limit: 3, below: next })).rows).toEqual([all[0]])
+      expect((yield* storage.listAudit(project, { limit: 3, above: all[2]!.id })).rows).toEqual([all[3]])
+      expect((yield* storage.listAudit(other, { limit: 3 })).rows).toEqual([])
+      // An entry of the last moment is kept.
+      const kept = entry(2 + Audit.keptMs, "retention")
+      yield* storage.appendAudit(project, kept)
+      expect((yield* storage.listAudit(project, { limit: 9 })).rows).toEqual([kept, ...all.slice(1).toReversed()])
+    }))
+
+  test("writes the entry of an erasure with its first events", (storage) =>
+    Effect.gen(function* () {
+      const begun = entry(1, "session-erasure")
+      yield* storage.eraseEvents(project, { session: SessionId.make("none") }, 1, begun)
+      yield* storage.putAgent(project, agent(bot))
+      const again = entry(2, "session-erasure")
+      yield* storage.eraseEvents(project, { session: SessionId.make("none") }, 1, again)
+      yield* storage.eraseEvents(project, { session: SessionId.make("none") }, 1)
+      expect((yield* storage.listAudit(project, { limit: 9 })).rows.at(0)).toEqual(again)
     }))
 }

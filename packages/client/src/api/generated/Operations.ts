@@ -6,6 +6,8 @@ import type {
   AgentVersion,
   AgentVersionNotFound,
   AgentVersionPage,
+  AuditEntry,
+  AuditPage,
   AuthorizationUnavailable,
   Configuration,
   ConfigurationPage,
@@ -454,6 +456,19 @@ export interface Operations {
     error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
+  /** List who erased what, and which keys were created and revoked, the latest first. */
+  listAudit: {
+    input: {
+      readonly after?: string | undefined
+      readonly before?: string | undefined
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+    }
+    answer: AuditPage
+    row: AuditEntry
+    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+  }
+
   /** Export events whole, with all that they name, as lines of JSON. */
   export: {
     input: {
@@ -548,6 +563,7 @@ export const operations = {
   getSharedText: {"method":"GET","path":"/api/v1/shared/{sha256}"},
   readUsage: {"method":"GET","path":"/api/v1/usage","rows":"usage"},
   readStorage: {"method":"GET","path":"/api/v1/storage"},
+  listAudit: {"method":"GET","path":"/api/v1/audit","rows":"entries"},
   export: {"method":"GET","path":"/api/v1/export","hasLines":true},
   import: {"method":"POST","path":"/api/v1/import","bodyType":"application/x-ndjson","hasLines":true},
   getMe: {"method":"GET","path":"/api/v1/me"},

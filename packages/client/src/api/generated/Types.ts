@@ -33,6 +33,20 @@ export interface AgentVersionPage {
   readonly next_cursor: string | null
 }
 
+export interface AuditEntry {
+  readonly audit_id: string
+  readonly at: string
+  readonly action: "key-created" | "key-revoked" | "session-erasure" | "session-erased" | "person-erasure" | "person-erased" | "retention"
+  readonly actor: string
+  readonly subject: string | null
+  readonly events: number | null
+}
+
+export interface AuditPage {
+  readonly entries: ReadonlyArray<AuditEntry>
+  readonly next_cursor: string | null
+}
+
 export interface AuthorizationUnavailable {
   readonly type: "authorization-unavailable"
 }

@@ -10,6 +10,7 @@ import {
   Recorder,
   SessionCacheBytes,
   type StaleSession,
+  type StoredAudit,
   StaleSessions,
   Storage,
   type StorageModule
@@ -191,12 +192,12 @@ const run = async (port: MessagePort, start: Start) => {
   }
 
   const calls: Readonly<Record<string, (...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown>>> = {
-    putApiKey: (key: unknown, hash: Uint8Array) =>
-      Effect.flatMap(KeyCodec.decode(key), (decoded) => keys.putApiKey(decoded, hash)),
+    putApiKey: (key: unknown, hash: Uint8Array, entry: StoredAudit) =>
+      Effect.flatMap(KeyCodec.decode(key), (decoded) => keys.putApiKey(decoded, hash, entry)),
     findApiKey: (hash: Uint8Array) => Effect.flatMap(keys.findApiKey(hash), encoded),
     listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
-    revokeApiKey: (id: string, atMs: number) =>
-      Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs)), encoded),
+    revokeApiKey: (id: string, atMs: number, entry: StoredAudit) =>
+      Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs), entry), encoded),
     announceStale: (...stale: StaleSession) =>
       Effect.sync(() => {
         isFromHost = true

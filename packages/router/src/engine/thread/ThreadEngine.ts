@@ -53,13 +53,13 @@ const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
   const decoded = (value: unknown): Effect.Effect<ApiKey | undefined> =>
     value === undefined ? Effect.undefined : KeyCodec.decode(value)
   return {
-    putApiKey: (key, hash) =>
-      Effect.asVoid(Effect.flatMap(KeyCodec.encode(key), (encoded) => call("putApiKey", encoded, hash))),
+    putApiKey: (key, hash, entry) =>
+      Effect.asVoid(Effect.flatMap(KeyCodec.encode(key), (encoded) => call("putApiKey", encoded, hash, entry))),
     findApiKey: (hash) => Effect.flatMap(call("findApiKey", hash), decoded),
     listApiKeys: Effect.flatMap(call("listApiKeys"), (keys) =>
       Effect.forEach(keys as ReadonlyArray<unknown>, KeyCodec.decode)
     ),
-    revokeApiKey: (id, at) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds), decoded)
+    revokeApiKey: (id, at, entry) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds, entry), decoded)
   }
 }
 

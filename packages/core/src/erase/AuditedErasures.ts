@@ -1,0 +1,44 @@
+/** Erasures that somebody asks for, with their two entries of the audit log: when they begin, and when they are complete. */
+import * as Effect from "effect/Effect"
+import type { PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
+import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
+import type { PersonId } from "../domain/Person.ts"
+import { CurrentProject, type ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type { StoredAudit } from "../domain/AuditEntry.ts"
+import type { Eraser } from "./Eraser.ts"
+import type { Storage } from "../Storage.ts"
+import * as Audit from "../audit/Audit.ts"
+
+export const make = (storage: Storage["Service"], eraser: Eraser["Service"]) => {
+  const audited = Effect.fnUntraced(function* <E>(
+    what: "session" | "person",
+    name: string,
+    erase: (project: ProjectId, begun: StoredAudit) => Effect.Effect<ErasureReceipt, E>
+  ) {
+    const project = yield* CurrentProject
+    const subject = Audit.subjectOf(name)
+    const receipt = yield* erase(project, yield* Audit.entry(`${what}-erasure`, subject))
+    yield* complete(storage, project, yield* Audit.entry(`${what}-erased`, subject, receipt.events))
+    return receipt
+  })
+
+  /** Erases the person and all their events. After an interruption, run it again to complete it. */
+  const erasePerson = (id: PersonId): Effect.Effect<ErasureReceipt, PersonNotFound | StorageUnavailable> =>
+    audited("person", id, (project, begun) => eraser.erasePerson(project, id, begun))
+
+  /** Erases a session and its events. */
+  const eraseSession = (session: SessionId): Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable> =>
+    audited("session", session, (project, begun) => eraser.eraseSession(project, session, begun))
+
+  return {
+    erasePerson: Effect.fn("Recorder.erasePerson")(erasePerson),
+    eraseSession: Effect.fn("Recorder.eraseSession")(eraseSession)
+  }
+}
+
+/** What was erased is erased, whether or not it can be written down. */
+export const complete = (storage: Storage["Service"], project: ProjectId, entry: StoredAudit): Effect.Effect<void> =>
+  Effect.catch(storage.appendAudit(project, entry), (error) =>
+    Effect.logWarning(`The end of an erasure could not be written to the audit log (${entry.action})`, error)
+  )
