@@ -9,18 +9,14 @@ export const statements = (file: string, keyword: string): ReadonlyArray<string>
     .filter((line) => line.startsWith(`${keyword} `))
     .map((line) => line.replace(/;$/, ""))
 
-/** The blocks of a language in a section, with its subsections. */
-export const blocks = (file: string, language: string, section: string): ReadonlyArray<string> => {
-  const text = page(file).split(`\n${section}\n`)[1]!.split(/^## /m)[0]!
-  return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")), ([, block]) => block!)
-}
-
 /** What stands first in the rows of the tables in a section, between backticks. */
 export const firstCells = (file: string, section: string): ReadonlyArray<string> => {
   const text = page(file).split(`\n${section}\n`)[1]!.split(/^#/m)[0]!
   return Array.from(text.matchAll(/^\| `([^`]+)`/gm), ([, cell]) => cell!)
 }
 
-/** The blocks of a language in a page. */
-export const blocks = (file: string, language: string): ReadonlyArray<string> =>
-  Array.from(page(file).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")), (match) => match[1]!)
+/** The blocks of a language in a page, or in one of its sections with what is below that. */
+export const blocks = (file: string, language: string, section?: string): ReadonlyArray<string> => {
+  const text = section === undefined ? page(file) : page(file).split(`\n${section}\n`)[1]!.split(/^## /m)[0]!
+  return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms")), (match) => match[1]!)
+}
