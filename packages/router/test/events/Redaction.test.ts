@@ -1,3 +1,4 @@
+import { MemoryStorage } from "@tachograph/core"
 import { Automaton } from "@tachograph/formats/masking/Automaton"
 import * as Body from "@tachograph/formats/masking/Body"
 import * as Patterns from "@tachograph/formats/masking/Patterns"
@@ -11,6 +12,7 @@ import { join } from "node:path"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { Redactor } from "../../src/events/Redaction.ts"
 import { createTachograph } from "../../src/index.ts"
+import { upstream } from "../proxy/Upstream.ts"
 import { apiKey } from "../Samples.ts"
 
 const list = "sk-[a-z\\d]{8,}\n[\\w.]+@example\\.(com|org)"
@@ -86,7 +88,7 @@ it("stores no match anywhere, counts all of them, and knows what is sent again, 
   const file = join(folder, "t.db")
   const secret = (n: number) => `sk-planted${n}`
   const open = async () => {
-    const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [apiKey], redact: list })
+    const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [apiKey], redact: list, thread: false })
     return {
       tachograph,
       fingerprint_id: await tachograph.fingerprint({ language: "l", language_version: "v", system: "s" })
@@ -132,4 +134,29 @@ it("stores no match anywhere, counts all of them, and knows what is sent again, 
   await opened.tachograph.close()
   const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
   for (const each of bytes) expect(each.includes("planted")).toBe(false)
+})
+
+it("masks calls that pass the proxy, and what they are answered, together with their credentials", async () => {
+  const { url } = await upstream((response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end('{"choices":[],"n":1.0,"echo":"sk-planted12"}')
+  })
+  const proxy = { upstreams: { local: url } }
+  const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [apiKey], redact: list, proxy })
+  onTestFinished(() => tachograph.close())
+  const headers = { "x-tachograph-key": apiKey, "content-type": "application/json" }
+  const body = '{ "messages":[{"role":"user","content":"sk-planted11"}],"api_key":"one"}'
+  const call = new Request("http://host/proxy/local/chat/completions", { method: "POST", headers, body })
+  expect(await (await tachograph.fetch(call)).text()).toContain("planted12")
+  const { events } = await vi.waitFor(
+    async () => {
+      const page = await tachograph.recorder.listEvents()
+      expect(page.events).toHaveLength(1)
+      return page
+    },
+    { timeout: 60_000 }
+  )
+  const text = await tachograph.recorder.getEventText(events[0]!.event_id)
+  expect(text).toContain('"inputs":{ "messages":[{"role":"user","content":"[redacted]"}],"api_key":"[redacted]"}')
+  expect(text).toContain('"output":{"choices":[],"n":1.0,"echo":"[redacted]"}')
+  expect(events[0]!.recorded).toEqual({ redacted: 3 })
 })
