@@ -35,8 +35,6 @@ export interface Options {
   readonly cwd?: string
   /** The program to run instead of the bundle. */
   readonly main?: string
-  /** How many files the process may have open. */
-  readonly handles?: number
   /** Runs the command as the script `start` of a package, by npm, in a process group of its own, whose leader is npm. */
   readonly isByNpm?: boolean
   /** Runs the command on a terminal of its own, where all that it prints is in `stdout`. Its exit code is not known. */
@@ -53,9 +51,8 @@ export const temporaryFolder = (): string => {
 
 /** The words of a command line. */
 const wordsOf = (args: ReadonlyArray<string>, cwd: string, options: Options) => {
-  const { handles, isByNpm, isOnTerminal, main = program } = options
+  const { isByNpm, isOnTerminal, main = program } = options
   const words = [process.execPath, main, ...args]
-  if (handles !== undefined) return ["sh", "-c", `ulimit -n ${handles} && exec "$@"`, "sh", ...words]
   const script = `exec ${words.map((word) => `'${word}'`).join(" ")}`
   if (isOnTerminal === true) return ["script", "--quiet", "--flush", "--return", "--command", script, "/dev/null"]
   if (isByNpm !== true) return words
