@@ -227,6 +227,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("terminal", "terminal formats output of the command."),
     room("config", "config reads settings.", "terminal"),
     room("access", "access is how commands ask for what the contract offers.", "terminal", "config"),
+    room("backup", "backup copies files of SQLite, and puts them back.", "terminal", "config"),
     room("http", "http is the Node server; it knows neither commands nor workers."),
     room("process", "process measures and tunes this process.", "../package.json"),
     room("workers", "workers distribute connections over processes.", "terminal", "config", "http"),
@@ -240,7 +241,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "commands",
       "commands are the subcommands of tachograph.",
-      ...["terminal", "config", "access", "http", "process", "workers", "doctor"]
+      ...["terminal", "config", "access", "backup", "http", "process", "workers", "doctor"]
     ),
     room("Cli.ts", "Cli.ts assembles the commands.", "../package.json", "terminal", "workers", "commands")
   ],

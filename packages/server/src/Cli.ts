@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { audit } from "./commands/Audit.ts"
+import { backup } from "./commands/Backup.ts"
 import { calls } from "./commands/Calls.ts"
 import { compare } from "./commands/Compare.ts"
 import { copy } from "./commands/Copy.ts"
@@ -14,6 +15,7 @@ import { importCommand } from "./commands/Import.ts"
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
 import { reindex } from "./commands/Reindex.ts"
+import { restore } from "./commands/Restore.ts"
 import { search } from "./commands/Search.ts"
 import { serve } from "./commands/Serve.ts"
 import { sessions } from "./commands/Sessions.ts"
@@ -46,7 +48,9 @@ export const tachograph = Command.make("tachograph").pipe(
     doctor,
     exportCommand,
     importCommand,
-    copy
+    copy,
+    backup,
+    restore
   ])
 )
 

@@ -1,32 +1,13 @@
 /** Stores that earlier versions wrote, opened by every command. */
 import { HttpClient } from "@tachograph/testkit"
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { gunzipSync } from "node:zlib"
 import { describe, expect, it, vi } from "vitest"
 import { tachograph } from "../src/Cli.ts"
 import { runInProcess } from "./CommandLine.ts"
-import { serve, start, temporaryFolder } from "./TachographProcess.ts"
-
-const kept = (file: string) => new URL(`kept/${file}`, import.meta.url)
-
-const names = readdirSync(kept("")).flatMap((file) => /^(.+)\.db\.gz$/.exec(file)?.[1] ?? [])
-
-interface Kept {
-  readonly keys: Readonly<Record<"admin" | "reader" | "other" | "revoked", string>>
-  readonly events: ReadonlyArray<string>
-}
-
-const contentOf = (name: string): Kept => JSON.parse(readFileSync(kept(`${name}.json`), "utf8"))
-
-/** A copy of a store, in a folder of its own. */
-const copyOf = (name: string) => {
-  const folder = temporaryFolder()
-  const file = join(folder, "tachograph.db")
-  writeFileSync(file, gunzipSync(readFileSync(kept(`${name}.db.gz`))))
-  return { folder, file, storage: `sqlite:${file}` }
-}
+import { contentOf, copyOf, type Kept, names } from "./KeptStore.ts"
+import { serve, start } from "./TachographProcess.ts"
 
 type Command = typeof tachograph
 
@@ -52,6 +33,7 @@ const session = "session-openai-responses"
 /** What each command says of a store, in the order in which they run. `serve` and `tail` go on until they are stopped. */
 const cases: Readonly<Record<string, Case>> = {
   migrate: { prints: /^(The tables are up to date|Ran \d{4}_)/ },
+  doctor: { prints: /^ok +tables /m },
   sessions: { prints: new RegExp(`${session} .*Question 0: where is refund 470\\? Grüße 🙂`) },
   show: { args: () => [session], prints: /Question 4: where is refund 474\?/ },
   calls: { args: () => ["--errors"], prints: / failed .*rate_limit_error: slow down/ },
@@ -71,7 +53,9 @@ const cases: Readonly<Record<string, Case>> = {
     args: (folder) => [`sqlite:${join(folder, "tachograph.db")}`, `sqlite:${join(folder, "copy.db")}`],
     ownStorage: true,
     prints: /^37 events/
-  }
+  },
+  backup: { args: (folder) => [join(folder, "backup.db")], prints: /^Backed up / },
+  restore: { args: (folder) => [join(folder, "backup.db")], prints: /^Restored / }
 }
 
 const runCase = async (name: string, { folder, storage }: ReturnType<typeof copyOf>) => {
@@ -95,8 +79,10 @@ describe.each(names)("a store made by %s", (name) => {
     const store = copyOf(name)
     for (const [command, { prints }] of Object.entries(cases)) {
       const own = copyOf(name)
-      // What `import` reads.
+      // What `import` and `restore` read.
       writeFileSync(join(own.folder, "all.ndjson"), "")
+      copyFileSync(own.file, join(own.folder, "backup.db"))
+      if (command === "backup") rmSync(join(own.folder, "backup.db"))
       const printed = await runCase(command, own)
       if (!printed.includes("run `tachograph migrate` first"))
         expect([command, printed]).toEqual([command, expect.stringMatching(prints)])

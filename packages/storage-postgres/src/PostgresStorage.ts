@@ -120,8 +120,12 @@ const migration = ({ schema }: PostgresConfig) =>
 
 const migrating = (config: PostgresConfig) => client({ ...config, operationTimeout: 0, maxConnections: 1 })
 
-/** Migrates the tables, and returns the migrations that it ran. Has no timeout: it waits for another process's migration. */
+/** Migrates the tables, and returns the names of the migrations that it ran. Has no timeout: it waits for another process's migration. */
 export const migrate = (config: PostgresConfig) => Effect.provide(migration(config), migrating(config))
+
+/** What `migrate` would run. Changes nothing. */
+export const pending = (config: PostgresConfig) =>
+  Effect.provide(Migrations.pending, client({ ...config, maxConnections: 1, readOnly: true }))
 
 /**
  * Migrates the tables, and distributes them over the nodes of a database with the extension Citus. Can be repeated. Fails, before it
@@ -146,13 +150,13 @@ export const layerNoMigrations = (
   ).pipe(Layer.provide(client(config)))
 
 const readOnly = (config: PostgresConfig, connections: number, operationTimeout: number) =>
-  SqlStorage.layerReadOnly({ connections, operationTimeoutMs: operationTimeout }).pipe(
+  SqlStorage.layerNoMigrations({ connections, operationTimeoutMs: operationTimeout }).pipe(
     Layer.provide(client({ ...config, operationTimeout, maxConnections: connections, readOnly: true }))
   )
 
 /**
- * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not those of
- * this version. Operations that write fail.
+ * Connects for what only reads, with one connection: its role needs no right to write. Fails if the tables are not up
+ * to date. Operations that write fail.
  */
 export const layerReadOnly = (
   config: PostgresConfig

@@ -31,7 +31,7 @@ export interface OfPostgres {
 
 const settings = ["fsync", "full_page_writes", "synchronous_commit", "default_transaction_read_only"] as const
 
-const outOfDate: Effect.Effect<string | undefined, SqlError.SqlError, SqlClient.SqlClient> = Migrations.checkSame.pipe(
+const outOfDate: Effect.Effect<string | undefined, SqlError.SqlError, SqlClient.SqlClient> = Migrations.check.pipe(
   Effect.as(undefined),
   Effect.catchTag("MigrationError", ({ message }: Migrator.MigrationError) => Effect.succeed(message))
 )

@@ -1,26 +1,35 @@
-/** Migrates the tables. Each migration runs once, under a lock, even if several processes start at the same time. */
+/** Runs the migrations when a storage opens, and decides which stores this version may open. Several processes can start at once. */
 import * as Effect from "effect/Effect"
 import { Migrator, SqlClient } from "effect/sql"
 import initial from "./migrations/0001Initial.ts"
 import recorded from "./migrations/0002Recorded.ts"
 import auditLog from "./migrations/0003AuditLog.ts"
 
-/** Forward only: released migrations are never edited. */
+/**
+ * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
+ * `0009_compatible_index`, tells the versions before it that they may go on reading and writing the tables without losing anything.
+ */
 const migrations = { "0001_initial": initial, "0002_recorded": recorded, "0003_audit_log": auditLog }
+
+/** The names of all migrations, in their order. */
+export const names: ReadonlyArray<string> = Object.keys(migrations)
+
+/** The name of a migration, as in the list. */
+export const nameOf = (id: number, name: string): string => `${String(id).padStart(4, "0")}_${name}`
 
 export const table = "tachograph_migrations"
 
-const outOfDate = (cause?: unknown) =>
-  new Migrator.MigrationError({
-    kind: "BadState",
-    message: "the tables are not up to date; run `tachograph migrate` first",
-    cause
-  })
+const refuse = (message: string) => new Migrator.MigrationError({ kind: "BadState", message })
 
-export const foreign = new Migrator.MigrationError({
-  kind: "BadState",
-  message: "the file has the tables of another program, and none of Tachograph"
-})
+const outOfDate = refuse("the tables are not up to date; run `tachograph migrate` first")
+
+export const foreign = refuse("the file has the tables of another program, and none of Tachograph")
+
+const tooNew = (name: string) =>
+  refuse(
+    `a later version of Tachograph has migrated the tables (${name}); run that version, or restore a backup that was made ` +
+      "before: docs/upgrade.md"
+  )
 
 /** SQLite files belong to one program. A schema in Postgres may be shared. */
 const hasOtherTables = (sql: SqlClient.SqlClient) =>
@@ -33,42 +42,41 @@ const hasOtherTables = (sql: SqlClient.SqlClient) =>
     orElse: () => Effect.succeed(false)
   })
 
-const tooNew = new Migrator.MigrationError({
-  kind: "BadState",
-  message: "a later version of Tachograph has migrated the tables; run the command of that version"
-})
-
 /** Errors that do not mean that the table is missing. */
-const passes: ReadonlySet<string> = new Set(["AuthorizationError", "ConnectionError"])
+const passes: ReadonlySet<string> = new Set(["AuthorizationError", "ConnectionError", "LockTimeoutError"])
+
+const isCompatible = (name: string) => name.startsWith("compatible_")
 
 /**
- * Fails if the tables are not up to date. Changes nothing, for a role without the right to. Returns how many migrations of
- * later versions the tables have.
+ * The names of the migrations that the tables lack; all of them where there are no tables. Fails if the tables are another program's, or
+ * if a later version has changed them so that this one must not use them. Changes nothing, for a role without the right to.
  */
-export const check = Effect.gen(function* () {
+export const pending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ migration_id: number }>`SELECT migration_id FROM ${sql(table)}`.pipe(
+  const rows = yield* sql<{ migration_id: number; name: string }>`SELECT migration_id, name FROM ${sql(table)}`.pipe(
     Effect.catch((error) =>
       passes.has(error.reason._tag)
         ? Effect.fail(error)
-        : Effect.flatMap(hasOtherTables(sql), (isForeign) => Effect.fail(isForeign ? foreign : outOfDate(error)))
+        : Effect.flatMap(hasOtherTables(sql), (isForeign) => (isForeign ? Effect.fail(foreign) : Effect.succeed([])))
     )
   )
-  const later = rows.length - Object.keys(migrations).length
-  return later < 0 ? yield* outOfDate() : later
+  const applied = new Map(rows.map(({ migration_id: id, name }) => [nameOf(id, name), name]))
+  const later = Array.from(applied).find(([full, name]) => !names.includes(full) && !isCompatible(name))
+  if (later !== undefined) return yield* tooNew(later[0])
+  return names.filter((name) => !applied.has(name))
 })
 
-/**
- * Returns the migrations that it ran; none if the tables are up to date. It only looks at them then, which a distributed database can
- * do while a node is down.
- */
-export const run = check.pipe(
-  Effect.as<ReadonlyArray<readonly [id: number, name: string]>>([]),
-  Effect.catchIf(
-    (error): error is Migrator.MigrationError => error instanceof Migrator.MigrationError && error !== foreign,
-    () => Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
-  )
-)
+/** Fails if the tables are not up to date, or if this version must not use them. */
+export const check = Effect.flatMap(pending, (missing) => (missing.length > 0 ? Effect.fail(outOfDate) : Effect.void))
 
-/** As `check`, but fails also if a later version has migrated the tables, for what must know everything that they hold. */
-export const checkSame = Effect.flatMap(check, (later) => (later > 0 ? Effect.fail(tooNew) : Effect.void))
+/**
+ * Returns the names of the migrations that it ran; none if the tables are up to date. It only looks at them then, which a distributed
+ * database can do while a node is down.
+ */
+export const run = Effect.flatMap(pending, (missing) =>
+  missing.length === 0
+    ? Effect.succeed([])
+    : Effect.map(Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }), (ran) =>
+        ran.map(([id, name]) => nameOf(id, name))
+      )
+)

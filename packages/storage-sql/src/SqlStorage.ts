@@ -211,12 +211,6 @@ export const layerNoMigrations = (
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.effect(Storage, make(options)).pipe(Layer.provide(Layer.effectDiscard(Migrations.check)))
 
-/** For what only reads. Fails if the tables are not exactly those of this version. */
-export const layerReadOnly = (
-  options: SqlStorageOptions = {}
-): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  Layer.effect(Storage, make(options)).pipe(Layer.provide(Layer.effectDiscard(Migrations.checkSame)))
-
 /** Migrates the tables first. */
 export const layer = (
   options: SqlStorageOptions = {}

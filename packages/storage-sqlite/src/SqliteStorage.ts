@@ -1,6 +1,6 @@
 /** Storage in a SQLite file: the embedded default. */
 import type { Storage } from "@tachograph/core"
-import { SqlStorage } from "@tachograph/storage-sql"
+import { Migrations, SqlStorage } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Migrator, SqlError } from "effect/sql"
@@ -10,14 +10,14 @@ import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /**
- * Opens an existing file, for what only reads. Fails if its tables are not those of this version. Operations that write
+ * Opens an existing file, for what only reads. Fails if its tables are not up to date. Operations that write
  * die. Scrubs nothing. SQLite may leave an empty log beside the file, which the next process that writes removes.
  */
 export const layerReadOnly = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> =>
   Layer.unwrap(
-    Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => SqlStorage.layerReadOnly({ verify: verifyFile }))
+    Effect.map(SqliteClient.SqliteClient, ({ verifyFile }) => SqlStorage.layerNoMigrations({ verify: verifyFile }))
   ).pipe(Layer.provide(SqliteClient.layer({ ...config, readOnly: true })))
 
 const makeReserve = ({ file }: SqliteClient.SqliteClient): Effect.Effect<void> =>
@@ -48,3 +48,11 @@ export const layer = (
 export const layerNoMigrations = (
   config: SqliteClient.SqliteClientConfig
 ): Layer.Layer<Storage, Migrator.MigrationError | SqlError.SqlError> => over(SqlStorage.layerNoMigrations, config)
+
+/** Opens or creates the file, migrates its tables, and returns the names of the migrations that it ran. */
+export const migrate = (config: SqliteClient.SqliteClientConfig) =>
+  Effect.provide(Migrations.run, SqliteClient.layer(config))
+
+/** What `migrate` would run on an existing file. Changes nothing. */
+export const pending = (config: SqliteClient.SqliteClientConfig) =>
+  Effect.provide(Migrations.pending, SqliteClient.layer({ ...config, readOnly: true }))

@@ -2,6 +2,8 @@ import { inModule } from "@tachograph/core"
 import * as DatabaseFile from "./file/DatabaseFile.ts"
 import * as SqliteStorage from "./SqliteStorage.ts"
 
+export * as Backup from "./Backup.ts"
+export * as ReplacedFile from "./ReplacedFile.ts"
 export * as SqliteClient from "./SqliteClient.ts"
 export { SqliteStorage }
 

@@ -31,6 +31,7 @@ import * as Redacted from "effect/Redacted"
 import { Command } from "effect/cli"
 import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as EngineStorage from "./EngineStorage.ts"
+import * as Schedule from "../backup/Schedule.ts"
 import * as Logging from "../config/Logging.ts"
 import * as Setting from "../config/Setting.ts"
 import type { StorageChoice } from "../config/StorageChoice.ts"
@@ -159,6 +160,7 @@ const serving = Effect.fnUntraced(function* (
   // Before the server waits for its connections: such an answer may have no end.
   yield* Effect.addFinalizer(() => Effect.sync(endStreams))
   yield* Effect.sync(GarbageCollection.run)
+  if (options.backup !== undefined) yield* Schedule.start(options.backup, options.backup.file)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
   yield* announce(options, url, hasKeys ? ownKey : firstKey(options.choice))
 })

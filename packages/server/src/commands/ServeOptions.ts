@@ -10,6 +10,7 @@ import * as RedactSetting from "../config/RedactSetting.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
+import * as BackupSettings from "./BackupSettings.ts"
 import * as ProxySettings from "./ProxySettings.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"
 
@@ -164,6 +165,7 @@ export const flags = {
   viewer: viewer.flag,
   strict: strict.flag,
   migrate: migrate.flag,
+  ...BackupSettings.flags,
   ...ProxySettings.flags,
   logLevel: Logging.setting.flag
 }
@@ -195,6 +197,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
     viewer: yield* viewer.resolve(given.viewer),
     strict: yield* strict.resolve(given.strict),
     migrate: yield* migrate.resolve(given.migrate),
+    backup: yield* BackupSettings.resolve(given, choice),
     proxy: yield* ProxySettings.resolve(given, listening),
     logLevel: yield* Logging.setting.resolve(given.logLevel)
   }

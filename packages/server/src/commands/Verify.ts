@@ -17,7 +17,7 @@ import { CommandError, Ended, UsageError } from "../terminal/CliErrors.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Progress from "../terminal/Progress.ts"
 import * as Table from "../terminal/Table.ts"
-import * as VerifyReport from "./VerifyReport.ts"
+import * as VerifyReport from "../terminal/VerifyReport.ts"
 
 /** 1 is for problems that were found, also if the storage is too damaged to be verified. */
 const exitCodes = { problems: 1, couldNotRun: 2, interrupted: 130 }

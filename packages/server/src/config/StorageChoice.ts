@@ -21,6 +21,8 @@ export interface StorageChoice {
   readonly source: Redacted.Redacted
   /** Shown to users; contains no password. */
   readonly label: string
+  /** The file of SQLite; undefined for other storages. */
+  readonly file: string | undefined
   /** Whether the data outlives the process. */
   readonly isPersistent: boolean
   /** Why only one process may serve this storage; undefined if several may. */
@@ -31,10 +33,12 @@ export interface StorageChoice {
   readonly layer: Layer.Layer<Storage, CommandError>
   /** Opens the storage. Fails if its tables are not up to date. */
   readonly layerNoMigrations: Layer.Layer<Storage, CommandError>
-  /** Opens an existing storage, to read. Changes nothing in it. Fails if its tables are not those of this version. */
+  /** Opens an existing storage, to read. Changes nothing in it. Fails if its tables are not up to date. */
   readonly layerReadOnly: Layer.Layer<Storage, CommandError>
   /** The same for requests of a server that has it open already. */
   readonly layerReading: Layer.Layer<Storage, CommandError>
+  /** Names of the migrations that `migrate` would run. Changes and creates nothing. */
+  readonly pending: Effect.Effect<ReadonlyArray<string>, CommandError>
   /** Runs the migrations and returns their names. */
   readonly migrate: Effect.Effect<ReadonlyArray<string>, CommandError>
   /**
@@ -63,10 +67,6 @@ interface Distributed {
   readonly isNew: boolean
 }
 
-/** The file names of migrations. */
-const names = (migrations: ReadonlyArray<readonly [id: number, name: string]>): ReadonlyArray<string> =>
-  migrations.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
-
 const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sqlite"))
 const postgresPackage = Effect.promise(() => import("@tachograph/storage-postgres"))
 const sqlPackage = Effect.promise(() => import("@tachograph/storage-sql"))
@@ -82,6 +82,7 @@ const openingOf =
 const memory: StorageChoice = {
   source: Redacted.make("memory:"),
   label: "memory (lost when the server exits)",
+  file: undefined,
   isPersistent: false,
   singleProcessReason: "processes do not share memory",
   exists: () => true,
@@ -89,6 +90,7 @@ const memory: StorageChoice = {
   layerNoMigrations: MemoryStorage.layer,
   layerReadOnly: MemoryStorage.layer,
   layerReading: MemoryStorage.layer,
+  pending: Effect.succeed([]),
   migrate: Effect.succeed([]),
   distribute: undefined,
   inspect: undefined
@@ -100,6 +102,7 @@ const sqlite = (filename: string): StorageChoice => {
   return {
     source: Redacted.make(`sqlite:${filename}`),
     label,
+    file: filename === ":memory:" ? undefined : filename,
     isPersistent: true,
     singleProcessReason: "SQLite allows one writer at a time",
     exists: () => existsSync(filename),
@@ -107,11 +110,13 @@ const sqlite = (filename: string): StorageChoice => {
     layerNoMigrations: opening(({ SqliteStorage }) => SqliteStorage.layerNoMigrations({ filename })),
     layerReadOnly: opening(({ SqliteStorage }) => SqliteStorage.layerReadOnly({ filename })),
     layerReading: opening(({ SqliteStorage }) => SqliteStorage.layerReadOnly({ filename })),
-    migrate: Effect.all([sqlPackage, sqlitePackage]).pipe(
-      Effect.flatMap(([{ Migrations }, { SqliteClient }]) =>
-        Effect.provide(Migrations.run, SqliteClient.layer({ filename }))
-      ),
-      Effect.map(names),
+    pending: Effect.suspend(() =>
+      existsSync(filename)
+        ? Effect.flatMap(sqlitePackage, ({ SqliteStorage }) => SqliteStorage.pending({ filename }))
+        : Effect.map(sqlPackage, ({ Migrations }) => Migrations.names)
+    ).pipe(Effect.mapError((error) => failure("open", label, error))),
+    migrate: sqlitePackage.pipe(
+      Effect.flatMap(({ SqliteStorage }) => SqliteStorage.migrate({ filename })),
       Effect.mapError((error) => failure("open", label, error))
     ),
     distribute: undefined,
@@ -133,6 +138,7 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   return {
     source: Redacted.make(url),
     label,
+    file: undefined,
     isPersistent: true,
     singleProcessReason: undefined,
     exists: () => true,
@@ -140,14 +146,17 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     layerNoMigrations: opening(({ PostgresStorage }) => PostgresStorage.layerNoMigrations(config)),
     layerReadOnly: opening(({ PostgresStorage }) => PostgresStorage.layerReadOnly(config)),
     layerReading: opening(({ PostgresStorage }) => PostgresStorage.layerReading(config)),
+    pending: postgresPackage.pipe(
+      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.pending(config)),
+      Effect.mapError((error) => failure("open", label, error))
+    ),
     migrate: postgresPackage.pipe(
       Effect.flatMap(({ PostgresStorage }) => PostgresStorage.migrate(config)),
-      Effect.map(names),
       Effect.mapError((error) => failure("open", label, error))
     ),
     distribute: postgresPackage.pipe(
       Effect.flatMap(({ PostgresStorage }) => PostgresStorage.distribute(config)),
-      Effect.map(({ isNew, migrated, shards }) => ({ migrations: names(migrated), shards, isNew })),
+      Effect.map(({ isNew, migrated, shards }) => ({ migrations: migrated, shards, isNew })),
       Effect.mapError((error) => failure("distribute", label, error))
     ),
     inspect: {
@@ -176,7 +185,11 @@ export const parse = (text: string): Option.Option<StorageChoice> => {
 }
 
 /** One line that says why a storage cannot be used: an explanation if there is one, else the innermost cause's message. */
-export const failure = (verb: "distribute" | "open" | "use", label: string, error: unknown): CommandError => {
+export const failure = (
+  verb: "back up" | "distribute" | "open" | "restore" | "use",
+  label: string,
+  error: unknown
+): CommandError => {
   const chain = causes(error)
   const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")

@@ -1,8 +1,8 @@
 /** What `tachograph verify` prints: text for people, or JSON. */
 import type { Verifier } from "@tachograph/core"
-import * as Bytes from "../terminal/Bytes.ts"
-import * as Json from "../terminal/Json.ts"
-import * as Table from "../terminal/Table.ts"
+import * as Bytes from "./Bytes.ts"
+import * as Json from "./Json.ts"
+import * as Table from "./Table.ts"
 
 const lost: Readonly<Record<Verifier.Lost, string>> = {
   fields: "lost: fields other than inputs and output",
