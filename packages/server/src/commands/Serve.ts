@@ -46,14 +46,15 @@ import * as Workers from "../workers/Workers.ts"
 import { isLoopback } from "../config/ListeningHost.ts"
 import * as ServeOptions from "./ServeOptions.ts"
 
-/** The operator's own key. Only from the environment: other users of the machine can read command lines. */
+/** The operator's own keys. Only from the environment: other users of the machine can read command lines. */
 const staticKeys = Effect.suspend(() => {
-  const key = process.env["TACHOGRAPH_API_KEY"]
-  if (!key) return Effect.succeed([])
-  if (!isStaticKey(key)) {
-    return Effect.fail(new UsageError({ message: `TACHOGRAPH_API_KEY is invalid: expected ${staticKeyRule}` }))
+  // White space between them, so that a key can be replaced while both are valid.
+  const keys = (process.env["TACHOGRAPH_API_KEY"] ?? "").split(/\s+/).filter((key) => key !== "")
+  if (!keys.every(isStaticKey)) {
+    const message = `TACHOGRAPH_API_KEY is invalid: expected ${staticKeyRule}; several with spaces between them`
+    return Effect.fail(new UsageError({ message }))
   }
-  return Effect.succeed([Redacted.make(key)])
+  return Effect.succeed(keys.map((key) => Redacted.make(key)))
 })
 
 /**
