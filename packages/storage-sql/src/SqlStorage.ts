@@ -54,8 +54,8 @@ export interface SqlStorageOptions {
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
   readonly repair?: IndexRepair.Repair | undefined
-  /** Frees room on a full disk, for what erases. Returns true if it did. Nothing by default. */
-  readonly makeRoom?: Effect.Effect<boolean> | undefined
+  /** Frees room on a full disk, for what erases. Nothing by default. */
+  readonly makeRoom?: Effect.Effect<void> | undefined
   /** Removes what was erased from the database's files. Nothing by default. */
   readonly scrub?: ScrubSchedule.Scrub | undefined
 }
@@ -66,7 +66,7 @@ const maxNodeShare = 3 / 4
 const make = Effect.fnUntraced(function* ({
   appendConcurrency: concurrency = 1,
   connections = 1,
-  makeRoom = Effect.succeed(false),
+  makeRoom = Effect.void,
   operationTimeoutMs,
   ping,
   repair = Effect.succeed([]),
@@ -95,9 +95,7 @@ const make = Effect.fnUntraced(function* ({
     run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
   ) =>
     operation(name, (...args: Args) =>
-      Effect.catchIf(run(...args), isFull, (error) =>
-        Effect.flatMap(makeRoom, (hasRoom) => (hasRoom ? run(...args) : Effect.fail(error)))
-      )
+      Effect.catchIf(run(...args), isFull, () => Effect.andThen(makeRoom, run(...args)))
     )
   const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     timed(name)(bounded(effect))

@@ -32,7 +32,8 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
           isDue: Scrub.isDue(client),
           run: (maxMs) => Effect.andThen(Scrub.run(client, maxMs), makeReserve(client))
         },
-        makeRoom: Effect.sync(() => client.file !== undefined && Reserve.release(client.file.path)),
+        // The client itself reuses the log, as far as it can be copied into the file.
+        makeRoom: Effect.sync(() => client.file && Reserve.release(client.file.path)),
         verify: client.verifyFile,
         repair: TreeRepair.of(client)
       })

@@ -134,17 +134,22 @@ describe("A database file that was changed while it was open", () => {
     copyFileSync(file, `${file}.copy`)
     await run(
       file,
-      Effect.andThen(
+      Effect.all([
         append(2),
         Effect.sync(() => {
           checkpoint(file)
-          copyOver(`${file}.copy`, file)
-        })
-      )
+          copyFileSync(file, `${file}.snapshot`)
+        }),
+        append(3),
+        Effect.sync(() => copyOver(`${file}.copy`, file))
+      ])
     )
     expect(readFileSync(file).equals(readFileSync(`${file}.copy`))).toBe(true)
     expect(savedLogs(file)).toHaveLength(1)
     expect(await run(file, count)).toBe(1)
+    // The saved log has the rest, for a copy of the file as it was.
+    copyFileSync(`${dirname(file)}/${savedLogs(file)[0]}`, `${file}.snapshot-wal`)
+    expect(await run(`${file}.snapshot`, count)).toBe(3)
   })
 
   it("loses nothing that was acknowledged after the copy, whenever that comes", async () => {
@@ -228,6 +233,25 @@ describe("A file that others change as SQLite does", () => {
     expect(await run(file, count)).toBe(8)
     expect(savedLogs(file)).toEqual([])
   })
+})
+
+it("takes a log in which frames of a transaction are that was rolled back", async () => {
+  const file = temporaryFile()
+  await run(
+    file,
+    Effect.gen(function* () {
+      yield* append(1)
+      const shell = new DatabaseSync(file)
+      // Writes pages to the log before it is rolled back, also the first one.
+      shell.exec(
+        "PRAGMA cache_size = 10; BEGIN; CREATE TABLE t (a); INSERT INTO t SELECT randomblob(4000) FROM json_each(json_array(1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30)); ROLLBACK; PRAGMA wal_checkpoint(PASSIVE)"
+      )
+      shell.close()
+      yield* append(2)
+      expect(yield* count).toBe(2)
+    })
+  )
+  expect(savedLogs(file)).toEqual([])
 })
 
 describe("A log that was left by a process that was killed", () => {

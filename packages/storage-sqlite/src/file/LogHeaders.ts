@@ -38,8 +38,11 @@ const addTo = ([first, second]: Sum, bytes: Buffer, isBigEndian: boolean): Sum =
 const isAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
   bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second
 
-/** From the oldest on, up to the first frame that SQLite would not read. The last ones may not be committed. */
-export function* read(descriptor: number): Generator<Buffer, void> {
+/**
+ * From the oldest on, up to the first frame that SQLite would not read. After so many frames as the index of the log has come those
+ * of transactions that are not committed, or were rolled back.
+ */
+export function* read(descriptor: number, maxFrames = Number.POSITIVE_INFINITY): Generator<Buffer, void> {
   const log = beginning(descriptor)
   if (log.length < logHeaderBytes || (log.readUInt32BE(0) & ~1) !== magic) return
   const isBigEndian = (log.readUInt32BE(0) & 1) === 1
@@ -47,9 +50,11 @@ export function* read(descriptor: number): Generator<Buffer, void> {
   if (!isAt(log, checksumAt, sum)) return
   const frameBytes = frameHeaderBytes + log.readUInt32BE(pageBytesAt)
   let chunk = Buffer.allocUnsafe(frameBytes)
+  let left = maxFrames
   for (let position = logHeaderBytes; ;) {
     const bytes = readSync(descriptor, chunk, 0, chunk.length, position)
     for (let at = 0; at + frameBytes <= bytes; at += frameBytes) {
+      if (left-- === 0) return
       const frame = chunk.subarray(at, at + frameBytes)
       if (!frame.subarray(...frameSalts).equals(log.subarray(...salts))) return
       sum = addTo(sum, frame.subarray(0, summedBytes), isBigEndian)

@@ -29,6 +29,8 @@ interface State {
   readonly log: Buffer
   /** Frames in the log if all of them are in the file, and 0 otherwise. */
   readonly wholeFrames: number
+  /** Frames in the log; undefined in a transaction. */
+  readonly frames: number | undefined
 }
 
 const isSame = (a: State, b: State): boolean =>
@@ -122,7 +124,8 @@ export class MainFile {
       size: found.size,
       header: found.first,
       log,
-      wholeFrames: wholeFramesOf(state) ?? this.#known?.wholeFrames ?? 0
+      wholeFrames: wholeFramesOf(state) ?? this.#known?.wholeFrames ?? 0,
+      frames: state?.frames
     }
   }
 
@@ -132,7 +135,7 @@ export class MainFile {
     const isKnown = header.equals(known.header)
     if (Header.stampOf(header) === this.#stamp)
       return !isKnown || this.#isSizeRight(size, known, [header]) ? "right" : "wrong"
-    const inLog = Array.from(LogHeaders.read(this.#logDescriptor))
+    const inLog = Array.from(LogHeaders.read(this.#logDescriptor, state.frames))
     if (isKnown && !this.#isSizeRight(size, known, inLog)) return "wrong"
     const at = placeIn(inLog, header)
     if (at === undefined) {
@@ -141,7 +144,7 @@ export class MainFile {
     }
     // Checkpoints go forward, and one that was completed has left the last header.
     const isForward = at >= (placeIn(inLog, known.header) ?? notThere)
-    const isComplete = state.wholeFrames === 0 || at === inLog.length
+    const isComplete = state.frames === undefined || state.wholeFrames === 0 || at === inLog.length
     return at !== notThere && isForward && isComplete ? "right" : "wrong"
   }
 

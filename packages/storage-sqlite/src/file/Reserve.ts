@@ -27,10 +27,5 @@ export const make = async (path: string): Promise<void> => {
   }
 }
 
-/** Gives the room back. Returns false if there was none. */
-export const release = (path: string): boolean => {
-  const reserve = pathOf(path)
-  if (!existsSync(reserve)) return false
-  rmSync(reserve, { force: true })
-  return true
-}
+/** Gives the room back. */
+export const release = (path: string): void => rmSync(pathOf(path), { force: true })
