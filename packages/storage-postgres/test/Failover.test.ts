@@ -55,13 +55,15 @@ class Recorder {
     return new Recorder(tachograph, lines)
   }
 
-  async record(): Promise<number> {
-    const { body, status } = await this.client.post("/api/v1/events", {
+  async record(idempotencyKey?: string): Promise<number> {
+    const event = {
       event_name: "llm",
       properties: { api: "aisdk", inputs: {}, output: {} },
       fingerprint_id: fingerprintId,
       session: "failover"
-    })
+    }
+    const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }
+    const { body, status } = await this.client.call("POST", "/api/v1/events", event, headers)
     if (status === 200) this.acknowledged.push(body.event_id)
     return status
   }
@@ -188,6 +190,33 @@ describe("a Postgres that only reads", () => {
     await query(primary.url, "SELECT pg_reload_conf()")
     await recorder.until(200)
     expect(await recorder.ready()).toBe(200)
+    await recorder.tachograph.close()
+  })
+})
+
+describe("synchronous replication", () => {
+  it("has a 200 wait for the standby, also for an event that an attempt has committed before", async () => {
+    const recorder = await Recorder.open({ url: primary.url })
+    expect(await recorder.record()).toBe(200)
+    const replicateTo = async (name: string) => {
+      await query(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await query(primary.url, "SELECT pg_reload_conf()")
+    }
+    const count = async () => {
+      const [row] = await query<{ n: number }>(primary.url, "SELECT CAST(count(*) AS integer) AS n FROM events")
+      return row!.n
+    }
+    const before = await count()
+    await replicateTo("another")
+    const retry = "a key of the replication"
+    expect(await recorder.record(retry)).toBe(503)
+    // Committed here, and visible, although it is not on the standby, as after a restart of the primary.
+    await query(primary.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    await expect.poll(count).toBe(before + 1)
+    expect(await recorder.record(retry)).toBe(503)
+    await replicateTo("standby")
+    await recorder.until(200, () => recorder.record(retry))
+    expect(await count()).toBe(before + 1)
     await recorder.tachograph.close()
   })
 })
