@@ -6,6 +6,7 @@ import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as ErrorMessages from "../access/ErrorMessages.ts"
 import * as Filters from "../access/Filters.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as CallLine from "../terminal/CallLine.ts"
 import * as Output from "../terminal/Output.ts"
 
@@ -43,8 +44,8 @@ export const calls = Command.make(
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
         const events = yield* access.list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
-        if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
-        else if (events.length === 0) yield* Output.nothingFound
+        if (events.length === 0) yield* Unseen.explain(access, query, flags.json)
+        else if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
         else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))
       })
     )

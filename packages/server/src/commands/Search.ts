@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
@@ -56,7 +57,7 @@ export const search = Command.make(
       case: flags.caseSensitive ? "sensitive" : undefined
     }
     const write = flags.json ? JSON.stringify : linesOf
-    yield* Access.use(flags, Access.reading, ({ read }) =>
+    yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
         let cursor: string | undefined
         let damaged = 0
@@ -64,7 +65,7 @@ export const search = Command.make(
         // A page that ends early is printed at once.
         do {
           const rows = Math.min(left, pageRows)
-          const page: InProcess.FoundTexts = yield* read<InProcess.FoundTexts>("/search", {
+          const page: InProcess.FoundTexts = yield* access.read<InProcess.FoundTexts>("/search", {
             ...query,
             limit: rows,
             cursor
@@ -74,7 +75,7 @@ export const search = Command.make(
           left -= page.results.length
           cursor = page.next_cursor ?? undefined
         } while (cursor !== undefined && left > 0)
-        if (left === limit && !flags.json) yield* Output.nothingFound
+        if (left === limit) yield* Unseen.explain(access, query, flags.json)
         if (damaged === 0) return
         return yield* new CommandError({
           message: `Events that could not be searched, because they are damaged: ${damaged}`

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
@@ -60,11 +61,11 @@ export const sessions = Command.make(
   Effect.fnUntraced(function* (flags) {
     const limit = yield* Filters.limitOf(flags.limit)
     const query = { ...(yield* Filters.queryOf(flags)), error: Option.getOrUndefined(flags.errors) }
-    yield* Access.use(flags, Access.reading, ({ list }) =>
+    yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const rows = yield* list<"sessions", InProcess.RecordedSession>("/sessions", "sessions", query, limit)
-        if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
-        else if (rows.length === 0) yield* Output.nothingFound
+        const rows = yield* access.list<"sessions", InProcess.RecordedSession>("/sessions", "sessions", query, limit)
+        if (rows.length === 0) yield* Unseen.explain(access, query, flags.json)
+        else if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
         else yield* Output.print(tableOf(rows))
       })
     )

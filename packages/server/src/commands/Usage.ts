@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
@@ -82,12 +83,12 @@ export const usage = Command.make(
       group_by: Option.getOrUndefined(flags.by),
       time_zone: Option.getOrUndefined(flags.timeZone)
     }
-    yield* Access.use(flags, Access.reading, ({ list }) =>
+    yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const groups = yield* list<"usage", InProcess.RecordedUsage>("/usage", "usage", query, limit)
+        const groups = yield* access.list<"usage", InProcess.RecordedUsage>("/usage", "usage", query, limit)
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
-        if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))
-        else if (groups.length === 0) yield* Output.nothingFound
+        if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
+        else if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))
         else yield* Output.print(tableOf(names, groups))
       })
     )

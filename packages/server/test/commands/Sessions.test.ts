@@ -76,16 +76,18 @@ describe("tachograph sessions and usage", () => {
     expectUsageError(await runInProcess(args), message)
   })
 
-  it("says on standard error that nothing was found, but not as JSON", async () => {
+  it("says on standard error that nothing was found, but not as JSON, and which name nothing has", async () => {
     const storage = `sqlite:${join(temporaryFolder(), "empty.db")}`
     await runInProcess(["keys", "create", "--storage", storage])
     for (const list of [["calls"], ["sessions"], ["search", "refund"], ["usage", "--by", "model"]]) {
       const args = [...list, "--agent", "nosuch", "--storage", storage]
-      expect(await runInProcess(args)).toEqual({ code: 0, stdout: "", stderr: "Nothing was found\n" })
-      expect(await runInProcess([...args, "--json"])).toEqual({ code: 0, stdout: "", stderr: "" })
+      const stderr = 'No agent "nosuch" is recorded in this project: is it misspelt?\n'
+      expect(await runInProcess(args)).toEqual({ code: 0, stdout: "", stderr })
+      expect(await runInProcess([...args, "--json"])).toEqual({ code: 0, stdout: "", stderr })
     }
-    const all = await runInProcess(["usage", "--agent", "nosuch", "--storage", storage])
-    expect([all.code, all.stdout, all.stderr]).toEqual([0, "", "Nothing was found\n"])
+    const list = ["sessions", "--storage", storage]
+    expect(await runInProcess(list)).toEqual({ code: 0, stdout: "", stderr: "Nothing was found\n" })
+    expect(await runInProcess([...list, "--json"])).toEqual({ code: 0, stdout: "", stderr: "" })
   })
 
   it("says what a query has that the server refuses", async () => {
