@@ -318,6 +318,8 @@ export class Storage extends Context.Service<
     readonly findApiKey: (hash: Uint8Array) => Result<ApiKey | undefined>
     /** The keys of all projects, oldest first. */
     readonly listApiKeys: Result<ReadonlyArray<ApiKey>>
+    /** The hashes of all keys, by their ids: for a copy of the storage. */
+    readonly apiKeyHashes: Result<ReadonlyMap<string, Uint8Array>>
     /**
      * Returns the updated key, or undefined if the id is unknown. A second revocation keeps the time of the first. The first adds the entry
      * to the audit log of the key's project.

@@ -196,6 +196,7 @@ const make = Effect.fnUntraced(function* ({
     putApiKey: operation("putApiKey", keys.putApiKey),
     findApiKey: operation("findApiKey", keys.findApiKey),
     listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
+    apiKeyHashes: operationOf("apiKeyHashes", keys.apiKeyHashes),
     revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
     appendAudit: operation("appendAudit", audit.appendAudit),
     listAudit: operation("listAudit", audit.listAudit),

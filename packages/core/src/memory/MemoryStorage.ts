@@ -300,6 +300,9 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
         for (const entry of keys.values()) if (entry.hash === hexHash) return entry.key
         return undefined
       }),
+    apiKeyHashes: Effect.sync(
+      () => new Map(Array.from(keys.values(), ({ hash, key }) => [key.id, Buffer.from(hash, "hex")]))
+    ),
     listApiKeys: Effect.sync(() => Array.from(keys.values(), ({ key }) => key)),
     revokeApiKey: (id, at, entry) =>
       Effect.sync(() => {

@@ -27,7 +27,7 @@ const retryAfter = Duration.hours(1)
 const pauseAtStart = Duration.seconds(1)
 
 /** Of `nice`: others go first. */
-const lowPriority = 10
+const lowPriority = 5
 
 const made = Metric.counter("tachograph_backups_total", {
   description: "Backups made, checked and kept",

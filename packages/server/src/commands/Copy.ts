@@ -4,8 +4,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
+import * as CopyKeys from "../access/CopyKeys.ts"
 import { LineCutter } from "../access/LineCutter.ts"
 import * as Transfer from "../access/Transfer.ts"
 import * as Project from "../config/Project.ts"
@@ -13,11 +14,16 @@ import * as Progress from "../terminal/Progress.ts"
 import * as TransferProgress from "../terminal/TransferProgress.ts"
 import { summarise } from "./Import.ts"
 
+const withKeys = Flag.Boolean("with-keys").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Also copy the API keys of the project, as hashes: the same keys are taken there")
+)
+
 const project = Project.setting("The project to copy", defaultProject)
 
 export const copy = Command.make(
   "copy",
-  { project: project.flag, from: Argument.String("FROM"), to: Argument.String("TO") },
+  { project: project.flag, withKeys, from: Argument.String("FROM"), to: Argument.String("TO") },
   Effect.fnUntraced(function* (flags) {
     const name = yield* project.resolve(flags.project)
     const counts = Transfer.noCounts()
@@ -46,6 +52,13 @@ export const copy = Command.make(
         })
       )
     )
+    const keys = yield* CopyKeys.read(flags.from, name)
+    if (flags.withKeys) {
+      const changed = yield* CopyKeys.write(flags.to, keys)
+      yield* Console.error(`Copied ${changed} of ${keys.length} API keys; the others were there already`)
+    } else if (keys.length > 0) {
+      yield* Console.error(`The ${keys.length} API keys were left out: --with-keys copies them too`)
+    }
   })
 ).pipe(
   Command.withDescription(

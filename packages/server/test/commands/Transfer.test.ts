@@ -56,7 +56,23 @@ it("exports, imports and copies, and again, over a storage or a server", async (
   const again = await runInProcess(["import", first, "--url", server.url], env)
   expect([again.code, again.stderr]).toEqual([0, expect.stringContaining("imported 0 lines; 39 were there already")])
   const copied = await runInProcess(["copy", storage, other])
-  expect([copied.code, copied.stderr]).toEqual([0, expect.stringMatching(/imported 1 lines; 34 were there already\n$/)])
+  expect([copied.code, copied.stderr]).toEqual([
+    0,
+    expect.stringMatching(
+      /imported 1 lines; 34 were there already\nThe \d+ API keys were left out: --with-keys copies them too\n$/
+    )
+  ])
+  const keysOf = async (of: string) => (await runInProcess(["keys", "list", "--storage", of])).stdout
+  for (const changed of [1, 0]) {
+    const { stderr } = await runInProcess(["copy", storage, other, "--with-keys"])
+    expect(stderr).toContain(`Copied ${changed} of 1 API keys`)
+    expect(await keysOf(other)).toBe(await keysOf(storage))
+  }
+  // A key that was revoked since is revoked there.
+  const [revoked] = /key_\w+/.exec(await keysOf(storage))!
+  await runInProcess(["keys", "revoke", revoked, "--storage", storage])
+  await runInProcess(["copy", storage, other, "--with-keys"])
+  expect(await keysOf(other)).toBe(await keysOf(storage))
   const printedAgain = await runInProcess(["export", "--storage", other, "--output", path(folder, "third.ndjson")])
   expect(printedAgain.code).toBe(0)
   expect(readFileSync(path(folder, "third.ndjson"), "utf8")).toBe((await run(["export", "--storage", storage])).stdout)

@@ -2,6 +2,7 @@
 import type { ApiKey, StoredAudit } from "@tachograph/core"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
@@ -57,5 +58,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return row && toApiKey(row)
   })
 
-  return { putApiKey, findApiKey, listApiKeys, revokeApiKey }
+  const apiKeyHashes = Effect.map(
+    sql<{ key_id: string; key_hash: string }>`SELECT key_id, key_hash FROM api_keys`,
+    (rows) => new Map(rows.map(({ key_hash: hash, key_id: id }) => [id, Result.getOrElse(Hex.decode(hash), () => new Uint8Array())]))
+  )
+
+  return { putApiKey, findApiKey, listApiKeys, apiKeyHashes, revokeApiKey }
 }
