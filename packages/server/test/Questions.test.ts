@@ -59,6 +59,7 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
   "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
   "What is there of a person?": [],
+  "Who erased what?": [/key-created +command/],
   "How do I take it all elsewhere?": []
 }
 
