@@ -6,9 +6,9 @@ const parts = (text: string): readonly [before: string, hosts: string, after: st
   return before === undefined ? undefined : [before, hosts!, after!]
 }
 
-/** The same URL for each of its hosts, in their order. What is no URL for Postgres stays as it is. */
+/** The same URL for each of its hosts, in their order. What is no URL for Postgres stays as it is, also a variable that is not set. */
 export const urls = (text: string): ReadonlyArray<string> => {
-  const [before, hosts, after] = parts(text) ?? ["", text, ""]
+  const [before, hosts, after] = parts(text) ?? ["", String(text), ""]
   return hosts.split(",").map((host) => before + host + after)
 }
 

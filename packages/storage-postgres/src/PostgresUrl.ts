@@ -24,13 +24,13 @@ export const label = (text: string): string => Hosts.namesOf(text) + new URL(Hos
 
 export const fromUrl = (text: string): Result.Result<PostgresConfig, PostgresUrlError> => {
   const fail = (message: string) => Result.fail(new PostgresUrlError({ message }))
+  if (/^,|,(,|$)/.test(Hosts.namesOf(text))) {
+    return fail("the URL has a comma without a host: expected postgres://user:password@one:5432,two:5432/database")
+  }
   const urls = Hosts.urls(text).map((each) => URL.parse(each))
   const [url] = urls
   if (!url || urls.includes(null) || !/^postgres(ql)?:$/.test(url.protocol)) {
     return fail("the URL is not of the form postgres://user:password@host:port/database")
-  }
-  if (urls.length > 1 && urls.some((each) => each!.hostname === "")) {
-    return fail("the URL has a comma without a host: expected postgres://user:password@one:5432,two:5432/database")
   }
   for (const name of url.searchParams.keys()) {
     if (!parameters.includes(name))
