@@ -48,10 +48,11 @@ import * as ServeOptions from "./ServeOptions.ts"
 
 /** The operator's own keys. Only from the environment: other users of the machine can read command lines. */
 const staticKeys = Effect.suspend(() => {
-  // White space between them, so that a key can be replaced while both are valid.
-  const keys = (process.env["TACHOGRAPH_API_KEY"] ?? "").split(/\s+/).filter((key) => key !== "")
+  const value = process.env["TACHOGRAPH_API_KEY"]
+  // Several, so that a key can be replaced while both are valid.
+  const keys = value ? value.split(/, */) : []
   if (!keys.every(isStaticKey)) {
-    const message = `TACHOGRAPH_API_KEY is invalid: expected ${staticKeyRule}; several with spaces between them`
+    const message = `TACHOGRAPH_API_KEY is invalid: expected ${staticKeyRule}; several with commas between them`
     return Effect.fail(new UsageError({ message }))
   }
   return Effect.succeed(keys.map((key) => Redacted.make(key)))

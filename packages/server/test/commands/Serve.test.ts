@@ -90,9 +90,11 @@ describe("tachograph serve", () => {
       TACHOGRAPH_HOST: "localhost",
       TACHOGRAPH_UPSTREEM: "a=b"
     }
-    const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: ownKey } })
+    const nextKey = "the key after my own one"
+    const server = await serve(["--host", "127.0.0.1"], { env: { ...env, TACHOGRAPH_API_KEY: `${nextKey},${ownKey}` } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-    expect((await get(`${server.url}/api/v1/events`, ownKey)).status).toBe(200)
+    for (const key of [nextKey, ownKey]) expect((await get(`${server.url}/api/v1/events`, key)).status).toBe(200)
+    expect((await get(`${server.url}/api/v1/events`, `${nextKey},${ownKey}`)).status).toBe(401)
     await vi.waitFor(
       () => expect(server.output().stdout).toContain("API key     from TACHOGRAPH_API_KEY; has every scope\n"),
       { timeout: 60_000 }
@@ -259,7 +261,12 @@ describe("tachograph serve", () => {
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
     [["--nothing"], {}, "Unrecognized flag: --nothing"],
     [["something"], {}, `Unexpected positional argument: "something"`],
-    [[], { TACHOGRAPH_API_KEY: "nineteen characters" }, "TACHOGRAPH_API_KEY is invalid: expected 20 characters or more"]
+    [
+      [],
+      { TACHOGRAPH_API_KEY: "nineteen characters" },
+      "TACHOGRAPH_API_KEY is invalid: expected 20 characters or more"
+    ],
+    [[], { TACHOGRAPH_API_KEY: `${ownKey},` }, "TACHOGRAPH_API_KEY is invalid: expected 20 characters or more"]
   ])("rejects %j %j with one line and exit code 2", async (args, env, message) => {
     const finished = await runInProcess(["serve", ...args], env)
     expectUsageError(finished, message)
