@@ -17,6 +17,8 @@ export const PersonOnWire = Schema.Struct({
 
 export const CreatePerson = Schema.Struct({ person_id: PersonId, properties: optional(JsonObject) })
 
+export const Erased = ErasureReceipt
+
 export const UpdatePerson = Schema.Struct({ properties: JsonObject })
 
 export const cursor = Cursor.ofNumber

@@ -9,7 +9,16 @@ import type { TimedStream } from "../front/TimedStream.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as TachographError from "../TachographError.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
-import type { FollowQuery, FollowedEvent, ImportAnswer, InProject, Reads, RecordedAgentVersion } from "./Reads.ts"
+import type {
+  Erased,
+  FollowQuery,
+  FollowedEvent,
+  ImportAnswer,
+  InProject,
+  Reads,
+  RecordedAgentVersion,
+  RecordedPerson
+} from "./Reads.ts"
 
 export type * from "./Reads.ts"
 
@@ -31,7 +40,7 @@ const decodeProject = ValidationDetail.decodeNamed(ProjectId, "project")
 const ownScopes: Principal["scopes"] = ["record", "read"]
 
 interface Call {
-  readonly method: "GET" | "POST" | "PUT"
+  readonly method: "DELETE" | "GET" | "POST" | "PUT"
   /** What a call in process may do by default. */
   readonly scopes?: Principal["scopes"]
   /** Below the prefix of the contract. */
@@ -169,6 +178,14 @@ export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
   const text = (path: string, options: InProject = {}, method: "GET" | "POST" = "GET") =>
     run(call({ method, path, options }))
   const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
+  const write = async (path: string, body: object, options: InProject = {}) => {
+    const written = Effect.flatMap(bytesOf(body, JSON.stringify), (bytes) =>
+      call({ method: "PUT", path, options, body: bytes })
+    )
+    return JSON.parse(await run(written)) as RecordedPerson
+  }
+  const erase = async (path: string, options: InProject = {}) =>
+    JSON.parse(await run(call({ method: "DELETE", path, scopes: ["admin"], options }))) as Erased
   const live = async function* (request: Call) {
     yield* (await run(callLive(request))).pieces
   }
@@ -222,6 +239,10 @@ export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
       read(`${version(agent, name)}/configurations?${queryOf(query)}`, options),
     deprecateAgentVersion: async (agent, name, options) =>
       JSON.parse(await text(`${version(agent, name)}/deprecate`, options, "POST")) as RecordedAgentVersion,
+    createPerson: (person, options) => write("/people", person, options),
+    updatePerson: (personId, properties, options) => write(`/people/${segment(personId)}`, { properties }, options),
+    eraseSession: (session, options) => erase(`/sessions/${segment(session)}`, options),
+    erasePerson: (personId, options) => erase(`/people/${segment(personId)}`, options),
     getPerson: (personId, options) => read(`/people/${segment(personId)}`, options),
     listPeople: (query, options) => read(`/people?${queryOf(query)}`, options),
     getFingerprint: (fingerprintId, options) => read(`/fingerprints/${segment(fingerprintId)}`, options),

@@ -28,6 +28,8 @@ export type RecordedAgentVersion = typeof AgentVersions.AgentVersionOnWire.Encod
 export type RecordedMe = typeof Me.MeOnWire.Encoded
 export type RecordedAuditEntry = typeof Audit.AuditEntryOnWire.Encoded
 export type RecordedPerson = typeof People.PersonOnWire.Encoded
+export type Erased = typeof People.Erased.Encoded
+export type NewPerson = typeof People.CreatePerson.Encoded
 export type RecordedSession = typeof Sessions.SessionOnWire.Encoded
 export type RecordedUsage = typeof Usage.UsageGroupOnWire.Encoded
 export type RecordedFingerprint = typeof Fingerprints.FingerprintOnWire.Encoded
@@ -272,8 +274,15 @@ export interface Reads {
     query?: PageQuery & { readonly after?: string | undefined; readonly before?: string | undefined },
     options?: InProject
   ) => Promise<Page<"configurations", RecordedConfiguration>>
-  /** The one that does not only read. A second time changes nothing. */
+  /** A second time changes nothing. */
   readonly deprecateAgentVersion: (agent: string, version: string, options?: InProject) => Promise<RecordedAgentVersion>
+  /** Create Person. */
+  readonly createPerson: (person: NewPerson, options?: InProject) => Promise<RecordedPerson>
+  /** Replaces the properties of a person. */
+  readonly updatePerson: (personId: string, properties: object, options?: InProject) => Promise<RecordedPerson>
+  /** Erases a session, or a person, with their events and what only those hold. */
+  readonly eraseSession: (session: string, options?: InProject) => Promise<Erased>
+  readonly erasePerson: (personId: string, options?: InProject) => Promise<Erased>
   readonly getPerson: (personId: string, options?: InProject) => Promise<RecordedPerson>
   readonly listPeople: (query?: PageQuery, options?: InProject) => Promise<Page<"people", RecordedPerson>>
   readonly getFingerprint: (fingerprintId: string, options?: InProject) => Promise<RecordedFingerprint>
