@@ -13,6 +13,8 @@ const imports: Readonly<Record<string, string>> = {
   "packages/router/src/engine/Viewer.ts": "Lazy: tried with each request, which is answered 503 meanwhile",
   "packages/router/src/engine/thread/Thread.ts":
     "at the start of a thread; another thread loads anew, and Supervisor.ts starts it",
+  "packages/server/src/backup/Files.ts": "with the command backup or restore, which ends if that fails",
+  "packages/server/src/bin.ts": "the program, at the start of the process, which ends if that fails",
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
   "packages/viewer/app/Header.tsx": "tried again when the palette is opened again; a reload of the page loads all anew",
   "packages/viewer/app/Page.tsx": "the page says so, and its button loads everything again",
@@ -36,7 +38,7 @@ const once: Readonly<Record<string, string>> = {
   "packages/router/src/engine/thread/Supervisor.ts": "shared while it opens, then forgotten",
   "packages/router/src/engine/thread/ThreadEngine.ts": "a line of the log",
   "packages/server/src/process/GarbageCollection.ts": "a function of V8",
-  "packages/storage-sqlite/src/OpenFiles.ts": "remembers a descriptor, and no failure"
+  "packages/storage-sqlite/src/file/OpenFiles.ts": "remembers a descriptor, and no failure"
 }
 
 const packages = "{core,formats,lambda,prices,router,server,storage-postgres,storage-sql,storage-sqlite}"
