@@ -353,7 +353,7 @@ describe("createRecorder", () => {
     ["timeoutMs: expected a time in ms above 0", { ...valid, timeoutMs: -1 }],
     ["maxEvents: expected a number from 1 on", { ...valid, maxEvents: "10k" }],
     ["maxBytes: expected a number from 1 on", { ...valid, maxBytes: Number.NaN }],
-    ["redact: expected a function", { ...valid, redact: "x" }],
+    ["redact: expected the text of a list of patterns, or a function", { ...valid, redact: 17 }],
     ["spool: expected the path of a folder", { ...valid, spool: 5 }],
     [`packages: expected "direct", "all" or "none"`, { ...valid, packages: "directt" }],
     ["project: leave it out with a url", { ...valid, project: "other" }],

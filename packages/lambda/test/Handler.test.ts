@@ -154,7 +154,7 @@ describe("createHandler", () => {
       statusCode: 200,
       statusDescription: "200 OK",
       headers: { "content-type": "application/json" },
-      body: `{"status":"ok"}`
+      body: expect.stringContaining(`{"status":"ok","version":`)
     })
   })
 
