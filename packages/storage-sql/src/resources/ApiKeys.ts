@@ -60,7 +60,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const apiKeyHashes = Effect.map(
     sql<{ key_id: string; key_hash: string }>`SELECT key_id, key_hash FROM api_keys`,
-    (rows) => new Map(rows.map(({ key_hash: hash, key_id: id }) => [id, Result.getOrElse(Hex.decode(hash), () => new Uint8Array())]))
+    (rows) =>
+      new Map(
+        rows.map(({ key_hash: hash, key_id: id }) => [id, Result.getOrElse(Hex.decode(hash), () => new Uint8Array())])
+      )
   )
 
   return { putApiKey, findApiKey, listApiKeys, apiKeyHashes, revokeApiKey }
