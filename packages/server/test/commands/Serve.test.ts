@@ -300,7 +300,7 @@ describe("tachograph serve", () => {
     mkdirSync(join(cwd, "folder"))
     const reasons = {
       "notes.txt": "not a SQLite database",
-      folder: "cannot be opened",
+      folder: "is a folder. Name a file",
       "no/such.db": "must exist",
       "notes.txt/in.db": "be writable"
     }
