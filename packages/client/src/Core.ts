@@ -9,6 +9,7 @@ import type { Counters } from "./delivery/Counters.ts"
 import { Delivery } from "./delivery/Delivery.ts"
 import * as EmbeddedTransport from "./delivery/EmbeddedTransport.ts"
 import * as HttpTransport from "./delivery/HttpTransport.ts"
+import * as Details from "./event/Details.ts"
 import { envelopeOf } from "./event/Envelope.ts"
 import { isObject, objectIn, type Payload } from "./event/Event.ts"
 import * as Fingerprint from "./fingerprint/Fingerprint.ts"
@@ -102,6 +103,13 @@ export class Core {
     })
   }
 
+  /** The fields that `with` is given. An application may give none. */
+  givenTo(given: Context.CallContext | null | undefined): Context.CallContext {
+    const context = given ?? {}
+    this.checkNames("with", context, Context.fields)
+    return Details.checked(context, this.#warn)
+  }
+
   /** What surrounds the caller counts more than what a recorder was bound to. */
   contextOf(bound: Context.CallContext): Context.CallContext {
     const { agent, agentVersion, person, session, waitUntil } = this.#options
@@ -147,8 +155,7 @@ export class Core {
       throw new TypeError("record: expected an object with api, inputs and output")
     }
     this.checkNames("record", given, callFields)
-    const { agent, agentVersion, person, session, waitUntil, ...call } = given
-    this.recordIn(Context.merge(this.contextOf(bound), { agent, agentVersion, person, session, waitUntil }), call)
+    this.recordIn(Context.merge(this.contextOf(bound), Details.checked(given, this.#warn)), given)
   }
 
   recordIn(

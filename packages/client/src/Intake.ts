@@ -5,6 +5,7 @@ import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
 import type { Drop } from "./delivery/Counters.ts"
 import type { Delivery } from "./delivery/Delivery.ts"
+import { fitting } from "./event/Details.ts"
 import { type Envelope, objectIn, textOf } from "./event/Event.ts"
 import { type Made, masked } from "./event/Masking.ts"
 import { nameOf } from "./event/Names.ts"
@@ -90,6 +91,7 @@ export class Intake {
   readonly #preparing = new Set<Promise<void>>()
   readonly #spool: Spool | undefined
   readonly #spoolQueue: SpoolQueue | undefined
+  readonly #warn: Warn
   /** Of calls to be made events, and written. */
   readonly #turns: Turns
   /** Calls that are over, and lost with the process: neither on disk nor sent nor dropped. */
@@ -108,6 +110,7 @@ export class Intake {
   constructor({ budget, delivery, fingerprint, options, warn }: IntakeOptions) {
     this.#onUnusable = (cause) =>
       warn("the spool cannot be used, and calls wait in memory", cause, "recorder.spooled() rejects.")
+    this.#warn = warn
     this.#budget = budget
     this.#delivery = delivery
     this.#fingerprint = fingerprint
@@ -299,9 +302,18 @@ export class Intake {
     }
     // A person may be named by their key.
     const { model } = envelope
-    const safeNames = JSON.parse(call.beside(JSON.stringify({ ...names, model }))) as typeof names
+    const beside = { ...names, model, metadata: context.metadata ?? undefined }
+    const safe = JSON.parse(call.beside(JSON.stringify(beside))) as typeof beside
     const redacted = call.count()
-    const whole: Envelope = { ...envelope, ...safeNames, recorded: redacted === 0 ? undefined : { redacted } }
+    const whole: Envelope = {
+      ...envelope,
+      ...safe,
+      // Masks may be longer than what they stand for.
+      metadata: fitting(safe.metadata, this.#warn),
+      trace_id: context.traceId || undefined,
+      span_id: context.spanId || undefined,
+      recorded: redacted === 0 ? undefined : { redacted }
+    }
     const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options
     const isAsked = typeof redact === "function"

@@ -73,9 +73,7 @@ const bind = (core: Core, bound: Context.CallContext): Recorder => {
       }
     },
     with: (given, run) => {
-      // An application may have none.
-      const context = given ?? {}
-      core.checkNames("with", context, Context.fields)
+      const context = core.givenTo(given)
       return core.context.run(context, () => run(bind(core, Context.merge(bound, core.context.current(), context))))
     },
     get aiSdk() {

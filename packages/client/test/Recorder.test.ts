@@ -109,6 +109,77 @@ describe("createRecorder", () => {
     expect(outermost!.session).toMatch(/^[0-9a-f]{64}$/)
   })
 
+  it("keeps metadata and the ids of a trace that `with` is given, as they are then", async () => {
+    const recording = await startRecording()
+    const { recorder } = recording
+    const record = (n: number, more: object = {}) =>
+      recorder.record({ api: "aisdk", inputs: { n }, output: {}, ...more })
+    const metadata = { ticket: 17, of: { plan: "pro" } }
+    const [traceId, spanId] = ["ab".repeat(16), "cd".repeat(8)]
+    await recorder.with({ metadata, traceId, spanId }, async () => {
+      metadata.of.plan = "changed"
+      await Promise.resolve()
+      record(1)
+      recorder.with({ metadata: { inner: true }, spanId: "ef".repeat(8) }, () => record(2))
+      recorder.with({ metadata: null as never, traceId: "0".repeat(32), spanId: "" }, () => record(3))
+      record(4, { metadata: { own: 1 } })
+    })
+    record(5)
+    expect(await recording.events()).toMatchObject([
+      { metadata: { ticket: 17, of: { plan: "pro" } }, trace_id: traceId, span_id: spanId },
+      { metadata: { inner: true }, trace_id: traceId, span_id: "ef".repeat(8) },
+      { metadata: null, trace_id: null, span_id: null },
+      { metadata: { own: 1 }, trace_id: traceId, span_id: spanId },
+      { metadata: null, trace_id: null, span_id: null }
+    ])
+  })
+
+  it("records a call without the metadata and ids that no event can have, and says so once", async () => {
+    const recording = await startRecording()
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
+    const cycle: Record<string, unknown> = {}
+    cycle["self"] = cycle
+    const longest = { text: "é".repeat((16 * 1024 - '{"text":""}'.length - 1) / 2) + "a" }
+    const given = [
+      { metadata: longest },
+      { metadata: { text: `${longest.text}a` } },
+      { metadata: cycle },
+      { metadata: [1] },
+      { metadata: "text" },
+      { traceId: "AB".repeat(16), spanId: "1".repeat(32) },
+      { traceId: 7 }
+    ]
+    for (const context of given)
+      recording.recorder.with(context as object, () =>
+        recording.recorder.record({ api: "aisdk", inputs: {}, output: {} })
+      )
+    const events = await recording.events()
+    expect(events.map(({ metadata, span_id, trace_id }) => [metadata, trace_id, span_id])).toEqual([
+      [longest, null, null],
+      ...Array(6).fill([null, null, null])
+    ])
+    expect(recording.drops).toEqual([])
+    expect(warn.mock.calls).toEqual([
+      ["Tachograph: metadata of more than 16 KiB of JSON is left out."],
+      ["Tachograph: metadata that is no object, or has no JSON text, is left out."],
+      ["Tachograph: traceId is left out: expected 32 hexadecimal digits in lower case."],
+      ["Tachograph: spanId is left out: expected 16 hexadecimal digits in lower case."]
+    ])
+    warn.mockRestore()
+  })
+
+  it("masks credentials in metadata", async () => {
+    const recording = await startRecording()
+    provider.answer = json(output)
+    const key = "sk-test-0123456789abcdefghij"
+    await recording.recorder.with({ metadata: { key: `it is ${key}` } }, async () => {
+      await (await post(recording.recorder.fetch, inputs, { authorization: `Bearer ${key}` })).text()
+    })
+    const [event] = await recording.events()
+    expect(event!.text).not.toContain(key)
+    expect(event!.metadata).toEqual({ key: expect.stringMatching(/^it is /) })
+  })
+
   it("hands `with` a recorder that is bound to its fields", async () => {
     const recording = await startRecording()
     provider.answer = json(output)

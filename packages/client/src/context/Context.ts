@@ -1,15 +1,17 @@
 /** What `with` sets for the calls within it, across every `await`. */
+import type { Details } from "../event/Details.ts"
 import type { Grouping } from "../event/Event.ts"
 import { builtin } from "../platform/Builtins.ts"
 
-export interface CallContext extends Grouping {
+export interface CallContext extends Grouping, Details {
   /** Keeps a serverless function alive until a promise settles. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined
 }
 
-const names = ["agent", "agentVersion", "person", "session", "waitUntil"] as const satisfies ReadonlyArray<
-  keyof CallContext
->
+const names = [
+  ...(["agent", "agentVersion", "metadata", "person", "session", "spanId", "traceId"] as const),
+  "waitUntil"
+] as const satisfies ReadonlyArray<keyof CallContext>
 
 export const fields: ReadonlySet<string> = new Set(names)
 

@@ -35,6 +35,12 @@ export interface RecordedEvent {
   readonly http_status?: number | undefined
   /** The model that was asked for, where the URL names it. */
   readonly model?: string | undefined
+  /** The trace that the call is part of. */
+  readonly trace_id?: string | undefined
+  /** The span that the call was made in. */
+  readonly span_id?: string | undefined
+  /** What the application keeps with the call. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** What the recorder says of the event: how many parts of it were masked. */
   readonly recorded?: { readonly redacted: number } | undefined
 }
