@@ -17,11 +17,12 @@ Embedded.suite({ program: program("main"), base: "", hello, none: { status: 200,
   })
 })
 
-it("records in process, and prints the errors of an invalid event", async () => {
+it("records, adds up and erases in process, and prints the errors of an invalid event", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "tachograph-"))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(program("record"))], { cwd })
-  const [event, ...errors] = stdout.trimEnd().split("\n")
+  const [event, usage, erased, ...errors] = stdout.trimEnd().split("\n")
   expect(event).toContain(`"inputs":{"model":"m","messages":[{"role":"user","content":"Hello"}]},"output":{`)
+  expect([usage, erased]).toEqual(["m: 2 calls, 1 failed", "erased: 1 calls"])
   expect(errors).toEqual(["properties", "fingerprint_id", "session"].map((name) => `body.${name}: Field required`))
 })

@@ -113,13 +113,20 @@ export interface Tachograph {
    * Registers the runtime of this process. Takes the body of Create Fingerprint, and answers the fingerprint's id. Rejects
    * with a `TachographError`.
    */
-  readonly fingerprint: (body: InProcess.Body, options?: InProcess.InProject) => Promise<string>
+  readonly fingerprint: {
+    (text: string, options?: InProcess.InProject): Promise<string>
+    // The last one is what the compiler speaks of where nothing fits.
+    (fingerprint: InProcess.NewFingerprint, options?: InProcess.InProject): Promise<string>
+  }
   /**
    * Records in process, without HTTP. Takes the body of Create Event as a value or as a JSON text; within a value, `inputs`
    * and `output` may be JSON texts, which are kept byte for byte. Resolves when the event is committed. Rejects with a
    * `TachographError`, whose `type` is that of the wire, or `validation-error`.
    */
-  readonly record: (body: InProcess.Body, options?: InProcess.RecordOptions) => Promise<InProcess.EventReceipt>
+  readonly record: {
+    (text: string, options?: InProcess.RecordOptions): Promise<InProcess.EventReceipt>
+    (event: InProcess.NewEvent, options?: InProcess.RecordOptions): Promise<InProcess.EventReceipt>
+  }
   /** Reads in process, without HTTP. */
   readonly recorder: InProcess.Reads
   /**
@@ -180,8 +187,9 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
         void pending.add(() => new Promise((resolve) => response.once("close", resolve)))
       }
     },
-    fingerprint: (body, options) => run(InProcess.fingerprint(body, options ?? {})),
-    record: (body, options) => run(InProcess.record(body, options ?? {})),
+    fingerprint: (body: InProcess.Body, options?: InProcess.InProject) =>
+      run(InProcess.fingerprint(body, options ?? {})),
+    record: (body: InProcess.Body, options?: InProcess.RecordOptions) => run(InProcess.record(body, options ?? {})),
     recorder: InProcess.reads(run),
     close: () => (closing ??= close())
   }

@@ -1,13 +1,13 @@
 /** Valid requests, and a router that is closed when the test ends. */
 import { MemoryStorage } from "@tachograph/core"
 import { expect, onTestFinished, vi } from "vitest"
-import { createTachograph, type Tachograph, type TachographOptions } from "../src/index.ts"
+import { createTachograph, type InProcess, type Tachograph, type TachographOptions } from "../src/index.ts"
 
 export const apiKey = "an API key for tests"
 
 export const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-export const event = (fingerprint_id: string, fields: object = {}) => ({
+export const event = (fingerprint_id: string, fields: object = {}): InProcess.NewEvent => ({
   event_name: "llm",
   properties: { api: "openai-responses", inputs: { n: 1 }, output: {} },
   fingerprint_id,

@@ -13,7 +13,7 @@ const key = "an API key for tests"
 const open = () => createTachograph({ storage: MemoryStorage.layer, apiKeys: [key] })
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 const event = (fingerprint_id: string, fields: object = {}) => ({
-  event_name: "llm",
+  event_name: "llm" as const,
   properties: { api: "openai-responses", inputs: { n: 1 }, output: {} },
   fingerprint_id,
   session: "in process",

@@ -20,6 +20,7 @@ import type {
   RecordedPerson
 } from "./Reads.ts"
 
+export type * from "./Bodies.ts"
 export type * from "./Reads.ts"
 
 export interface RecordOptions extends InProject {

@@ -31,7 +31,7 @@ const open = async () => {
   onTestFinished(() => tachograph.close())
   const id = await tachograph.fingerprint(fingerprint)
   const event = (n: number) => ({
-    event_name: "llm",
+    event_name: "llm" as const,
     properties: { api: "openai-responses", inputs: { n }, output: {} },
     fingerprint_id: id,
     session: "isolated"

@@ -23,7 +23,7 @@ const open = async (reading: string) => {
   const tachograph = await createTachograph({ storage: FragileStorage.open(file, reading), apiKeys: [key] })
   onTestFinished(() => tachograph.close())
   const fingerprint_id = await tachograph.fingerprint(fingerprint)
-  const record = async (inputs: unknown) => {
+  const record = async (inputs: object) => {
     const properties = { api: "openai-responses", inputs, output: {} }
     return (await tachograph.record({ event_name: "llm", properties, fingerprint_id, session: "read" })).event_id
   }

@@ -185,16 +185,33 @@ describe("recorder", () => {
     expect(JSON.parse(JSON.stringify(error.detail[0].ctx))).toEqual({ error: {} })
   })
 
+  it("refuses by its types what it refuses when it runs", async () => {
+    const tachograph = await opened()
+    const { session, ...incomplete } = event(await tachograph.fingerprint(fingerprint))
+    const missing = (field: string) => ({ detail: [{ type: "missing", loc: ["body", field] }] })
+    // @ts-expect-error An event has a session.
+    await expect(tachograph.record(incomplete)).rejects.toMatchObject(missing("session"))
+    // @ts-expect-error Names are texts.
+    await expect(tachograph.record({ ...incomplete, session, agent: 1 })).rejects.toMatchObject({
+      detail: [{ type: "string_type", loc: ["body", "agent"] }]
+    })
+    const { system, ...fields } = fingerprint
+    // @ts-expect-error A fingerprint has a system.
+    await expect(tachograph.fingerprint(fields)).rejects.toMatchObject(missing("system"))
+    // @ts-expect-error There is no such field.
+    await tachograph.record({ ...incomplete, session, sesion: system })
+  })
+
   it("rejects a body that cannot be written as JSON", async () => {
     const tachograph = await opened()
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
     const missing = { type: "validation-error", detail: [{ type: "missing", loc: ["body"] }] }
-    for (const body of [null, undefined] as unknown as Array<object>) {
+    for (const body of [null, undefined] as unknown as Array<never>) {
       await expect(tachograph.record(body)).rejects.toMatchObject(missing)
       await expect(tachograph.fingerprint(body)).rejects.toMatchObject(missing)
     }
-    for (const body of [cycle, { n: 1n }]) {
+    for (const body of [cycle, { n: 1n }] as unknown as Array<never>) {
       const unwritten = "body: The body cannot be written as JSON"
       await expect(tachograph.record(body)).rejects.toThrow(unwritten)
       await expect(tachograph.fingerprint(body)).rejects.toThrow(unwritten)
@@ -205,7 +222,7 @@ describe("recorder", () => {
     const tachograph = await createTachograph({ storage: MemoryStorage.layer })
     await tachograph.close()
     const closed = { type: "storage-unavailable" }
-    await expect(tachograph.record({})).rejects.toMatchObject(closed)
+    await expect(tachograph.record("{}")).rejects.toMatchObject(closed)
     await expect(tachograph.recorder.listEvents()).rejects.toMatchObject(closed)
   })
 })
