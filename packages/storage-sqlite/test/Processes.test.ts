@@ -1,4 +1,5 @@
 /** Several processes that share a file. */
+import { Migrations } from "@tachograph/storage-sql"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
 import { bundle } from "../../../scripts/vitest/Program.ts"
@@ -19,7 +20,7 @@ describe("SQLite, several processes", () => {
   it("start at the same time on a new file, run the migrations once, and number without gaps", async () => {
     const file = temporaryFile()
     await Promise.all(Array.from({ length: 6 }, (_, n) => program.run(file, String(n), "25")))
-    expect(query(file, "SELECT migration_id FROM tachograph_migrations")).toHaveLength(1)
+    expect(query(file, "SELECT migration_id FROM tachograph_migrations")).toHaveLength(Migrations.names.length)
     expect(query(file, "SELECT count(*) AS n FROM events")).toEqual([{ n: 6 * 25 }])
     const numbers = Array.from({ length: 10 }, (_, n) => ({ n: n + 1 }))
     expect(query(file, "SELECT agent_number AS n FROM agents ORDER BY 1")).toEqual(numbers)
