@@ -39,9 +39,15 @@ export const nextVersion = (root: string, folder: string): Promise<string> => {
   return raiseVersions(folder)
 }
 
-/** The field `repository` for a remote of git, as npm wants it: a way of SSH is one of HTTPS there. */
+/**
+ * The field `repository` for a remote of git, as npm wants it: a way of SSH is one of HTTPS there. Everybody can read it, so it has no
+ * user and no token.
+ */
 export const repositoryOf = (remote: string): string =>
-  `git+${remote.replace(/^(?:ssh:\/\/)?git@([^:/]+)[:/]/, "https://$1/").replace(/(?:\.git)?\/?$/, ".git")}`
+  `git+${remote
+    .replace(/^(?:ssh:\/\/)?git@([^:/]+)[:/]/, "https://$1/")
+    .replace(/^(https?:\/\/)[^/]*@/, "$1")
+    .replace(/(?:\.git)?\/?$/, ".git")}`
 
 /** Writes into the published packages where their source is. It is not in the tree, which may be cloned from anywhere. */
 export const setRepository = (root: string, remote: string): void => {
