@@ -104,7 +104,8 @@ class Opener implements Visitor {
   #isTooDeep = false
   /** The fields that are known at each level. */
   readonly #fields: ReadonlyArray<JsonValue.Fields | undefined>
-  readonly #ignored: Array<Scan.Path> = []
+  /** By level and name: a body may repeat one a million times. */
+  readonly #ignored = new Map<string, Scan.Path>()
   #metadata: Scan.Span | undefined
   #level = ofEvent
   /** Visits the inputs or the output, and how many values in them have begun and not ended. */
@@ -134,7 +135,12 @@ class Opener implements Visitor {
       inputs = yield* PieceScanner.scan(text, inputs.start, scanner)
     }
     const payload = { text, inputs, output, knownPrefixes }
-    return { payload, isTooDeep: this.#isTooDeep, ignored: this.#ignored, metadata: this.#metadata }
+    return {
+      payload,
+      isTooDeep: this.#isTooDeep,
+      ignored: Array.from(this.#ignored.values()),
+      metadata: this.#metadata
+    }
   }
 
   begin(start: number, keyStart: number, keyEnd: number): number {
@@ -180,9 +186,9 @@ class Opener implements Visitor {
   }
 
   #ignore(key: string): void {
-    const path = this.#level === inEvent ? [key] : ["properties", key]
-    const isNamed = (named: Scan.Path) => named.length === path.length && named.at(-1) === key
-    if (this.#ignored.length < maxIgnored && !this.#ignored.some(isNamed)) this.#ignored.push(path)
+    const named = `${this.#level} ${key}`
+    if (this.#ignored.size >= maxIgnored || this.#ignored.has(named)) return
+    this.#ignored.set(named, this.#level === inEvent ? [key] : ["properties", key])
   }
 
   #endPayload(scanned: PieceScanner.ScannedValue): void {
