@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url"
 import * as Descriptor from "./Descriptor.ts"
 import { FileReplaced } from "./FileReplaced.ts"
 import * as Header from "./Header.ts"
+import { frameHeaderBytes, logHeaderBytes } from "./LogHeaders.ts"
 import { belongs, type LogState, MainFile } from "./MainFile.ts"
 import * as SetAside from "./SetAside.ts"
 
@@ -127,10 +128,6 @@ const notOpen = (database: DatabaseSync): OpenFiles => ({
   frames: () => 0,
   close: () => database.close()
 })
-
-/** Bytes of the header of the log, and of the header of each page in it: https://sqlite.org/fileformat2.html#wal_file_format */
-const logHeaderBytes = 32
-const frameHeaderBytes = 24
 
 /** How often the log is compared with its index while another process empties it. */
 const maxComparisons = 10

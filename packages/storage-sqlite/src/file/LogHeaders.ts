@@ -2,8 +2,9 @@
 import { readSync } from "node:fs"
 import { headerBytes } from "./Header.ts"
 
-const logHeaderBytes = 32
-const frameHeaderBytes = 24
+/** The header of a log, and that of each page in it. */
+export const logHeaderBytes = 32
+export const frameHeaderBytes = 24
 /** The number that a log begins with, if its checksums read numbers with the low byte first. One more: with the high byte first. */
 const magic = 0x377f0682
 const pageBytesAt = 8

@@ -21,11 +21,17 @@ export const make = async (path: string): Promise<void> => {
     const { bavail, bsize } = await statfs(dirname(path))
     const zeros = Buffer.alloc(Math.min(maxBytes, Math.floor(bavail * bsize * share)))
     await writeFile(reserve, zeros, { flag: "wx", mode: 0o600, flush: true })
-  } catch {
-    // Without room for it nothing else may fail.
-    rmSync(reserve, { force: true })
+  } catch (error) {
+    // Without room for it nothing else may fail. Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") release(path)
   }
 }
 
-/** Gives the room back. */
-export const release = (path: string): void => rmSync(pathOf(path), { force: true })
+/** Gives the room back, as far as the file can be removed: what needs it says by itself that the disk is full. */
+export const release = (path: string): void => {
+  try {
+    rmSync(pathOf(path), { force: true })
+  } catch {
+    // The folder cannot be written.
+  }
+}

@@ -9,25 +9,26 @@ import { FileReplaced } from "./FileReplaced.ts"
 /** Files that are not what SQLite takes them for. */
 const changed = new Set<string>()
 
-/** Closes a connection. Use this for all that may be the last one. */
-export const close = (database: DatabaseSync, path: string): void => {
-  if (!database.isOpen) return
-  if (!changed.has(path)) return database.close()
-  const away = `${path}-closing`
-  renameSync(path, away)
-  try {
-    database.close()
-  } finally {
-    renameSync(away, path)
-  }
-}
-
 const moved = (from: string, to: string): boolean => {
   try {
     renameSync(from, to)
     return true
   } catch {
     return false
+  }
+}
+
+/** Closes a connection. Use this for all that may be the last one. */
+export const close = (database: DatabaseSync, path: string): void => {
+  if (!database.isOpen) return
+  if (!changed.has(path)) return database.close()
+  const away = `${path}-closing`
+  // It is away already if it was removed, or if another thread closes a connection at this moment.
+  const isMoved = moved(path, away)
+  try {
+    database.close()
+  } finally {
+    if (isMoved) renameSync(away, path)
   }
 }
 

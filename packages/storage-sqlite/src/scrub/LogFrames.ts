@@ -1,8 +1,7 @@
 /** Which pages the frames of a write-ahead log hold. https://sqlite.org/fileformat2.html#the_write_ahead_log */
 import { closeSync, openSync, readSync } from "node:fs"
+import { frameHeaderBytes, logHeaderBytes } from "../file/LogHeaders.ts"
 
-const logHeaderBytes = 32
-const frameHeaderBytes = 24
 /** Where the two salts are in the header of the log, and in those of frames. They change when the log starts anew. */
 const logSalts = 16
 const frameSalts = 8
