@@ -62,7 +62,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     sql<{ key_id: string; key_hash: string }>`SELECT key_id, key_hash FROM api_keys`,
     (rows) =>
       new Map(
-        rows.map(({ key_hash: hash, key_id: id }) => [id, Result.getOrElse(Hex.decode(hash), () => new Uint8Array())])
+        rows.flatMap(({ key_hash, key_id }) => {
+          const hash = Hex.decode(key_hash)
+          // A damaged one opens nothing, and so it has none to copy.
+          return Result.isSuccess(hash) ? [[key_id, hash.success]] : []
+        })
       )
   )
 
