@@ -68,9 +68,11 @@ export const whole = <E, R>(
 /** `tachograph-20260131T103000Z.db`, and what is wrong with one that does not end so. */
 const ownName = /^tachograph-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db(?:|\.(damaged)|\.(partial)(?:-\w+)?)$/
 
+/** A time in the name of a file: `20260131T103000Z`. */
+export const stampOf = (timeMs: number): string => new Date(timeMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")
+
 /** The name of a backup that the server makes at a time. */
-export const nameAt = (timeMs: number): string =>
-  `tachograph-${new Date(timeMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}.db`
+export const nameAt = (timeMs: number): string => `tachograph-${stampOf(timeMs)}.db`
 
 /** The files that the server made in a folder, the oldest first. */
 const ownFiles = (folder: string) =>

@@ -1,5 +1,6 @@
 /** Puts a backup in the place of a storage's file. */
 import { Verifier } from "@tachograph/core"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { existsSync, renameSync, statSync } from "node:fs"
 import { resolve } from "node:path"
@@ -39,7 +40,7 @@ const lossText = (file: string, events: number, lastMs: number) =>
 /** Moves the present file aside, and returns its new name. Fails if anybody has it open, or if it has events that `copy` lacks. */
 const moveAside = Effect.fnUntraced(function* (file: string, copy: string) {
   const { ReplacedFile } = yield* Files.sqlitePackage
-  const aside = `${file}.before-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "")}`
+  const aside = `${file}.before-${Files.stampOf(yield* Clock.currentTimeMillis)}`
   const unreadable = (error: unknown) => {
     const { message } = StorageChoice.failure("use", `SQLite, ${file}`, error)
     return new CommandError({

@@ -3,6 +3,7 @@
  * time or memory of those that record.
  */
 import { ObservableMetrics } from "@tachograph/core"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -86,7 +87,7 @@ export const start = Effect.fnUntraced(function* ({ every, folder, keep }: Optio
     ObservableMetrics.of(lastTime, () => ({ value: (lastMs ?? 0) / 1_000 }))
   )
   const once = Effect.gen(function* () {
-    const startMs = Date.now()
+    const startMs = yield* Clock.currentTimeMillis
     yield* runCommand(join(folder, Files.nameAt(startMs)), file)
     counts.made++
     lastMs = startMs
@@ -103,7 +104,8 @@ export const start = Effect.fnUntraced(function* ({ every, folder, keep }: Optio
       )
     )
   )
-  const due = lastMs === undefined ? Duration.zero : Duration.millis(lastMs + Duration.toMillis(every) - Date.now())
+  const nowMs = yield* Clock.currentTimeMillis
+  const due = lastMs === undefined ? Duration.zero : Duration.millis(lastMs + Duration.toMillis(every) - nowMs)
   yield* Effect.sleep(Duration.max(due, pauseAtStart)).pipe(
     Effect.andThen(Effect.forever(Effect.flatMap(once, Effect.sleep))),
     Effect.forkScoped

@@ -12,6 +12,7 @@ import { Ended } from "../terminal/CliErrors.ts"
 import * as Json from "../terminal/Json.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
+import * as Table from "../terminal/Table.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as ProxySettings from "./ProxySettings.ts"
 import * as ServeOptions from "./ServeOptions.ts"
@@ -26,7 +27,7 @@ const paints: Readonly<Record<Finding["state"], (text: string) => string>> = {
 const nameWidth = 16
 
 const line = ({ name }: Check, { mend, says, see, state }: Finding): string => {
-  const head = `${paints[state](state.padEnd(7))}  ${name.padEnd(nameWidth)}  ${says}`
+  const head = `${paints[state](state.padEnd(7))}  ${name.padEnd(nameWidth)}  ${Table.printable(says)}`
   return mend === undefined ? head : `${head} — ${mend} (docs/${see})`
 }
 

@@ -5,7 +5,6 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { randomUUID } from "node:crypto"
 import * as Bytes from "../terminal/Bytes.ts"
-import * as Table from "../terminal/Table.ts"
 import { ask, askForFirstByte, baseOf, type Reply } from "./Asking.ts"
 import { type Check, type Finding, ok, problem, warning } from "./Check.ts"
 import * as TlsCheck from "./TlsCheck.ts"
@@ -21,7 +20,7 @@ const asking = (name: string, look: Effect.Effect<Finding, string>): Check => ({
   look: Effect.catch(look, (reason) =>
     Effect.succeed(
       problem(
-        `no answer: ${Table.printable(reason)}`,
+        `no answer: ${reason}`,
         "see that the server runs, that what stands in front runs, and that the address is right",
         page
       )
@@ -60,7 +59,7 @@ const ready = (base: string): Check =>
       if (reply.type === undefined)
         return problem(`/ready is answered with ${foreign(reply)}`, "pass all paths on to the server", page)
       return problem(
-        `the server cannot use its storage (${reply.status} ${Table.printable(reply.type)})`,
+        `the server cannot use its storage (${reply.status} ${reply.type})`,
         "its log says why",
         "operate.md#what-the-log-says"
       )
@@ -149,7 +148,7 @@ const body = (base: string, maxBodyBytes: number): Check => {
         if (reason === busy)
           return Effect.succeed(warning(`not looked at: ${busy}`, "try again later", "operate.md#monitoring"))
         const mend = "see what stands in front: its limit of a body, and how long it waits for one"
-        return Effect.succeed(problem(`${size} do not arrive: ${Table.printable(reason)}`, mend, page))
+        return Effect.succeed(problem(`${size} do not arrive: ${reason}`, mend, page))
       })
     )
   }
@@ -188,7 +187,7 @@ const links = (base: string): Check =>
       const viewer = new URL(location, `${base}/`).href
       if (viewer !== `${base}/viewer/`) {
         return problem(
-          `browsers are sent to ${Table.printable(viewer)}, not to ${base}/viewer/`,
+          `browsers are sent to ${viewer}, not to ${base}/viewer/`,
           "let what stands in front leave the header Location as it is",
           page
         )

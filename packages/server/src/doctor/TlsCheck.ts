@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import { connect } from "node:tls"
 import { isLoopback } from "../config/ListeningHost.ts"
-import * as Table from "../terminal/Table.ts"
 import { type Check, type Finding, ok, problem, warning } from "./Check.ts"
 
 const page = "reverse-proxy.md#tls"
@@ -50,7 +49,7 @@ const encrypted = (url: URL): Effect.Effect<Finding> =>
     }),
     Effect.catch((reason) => {
       const mend = "use a certificate for this name that programs trust; for one of your own set NODE_EXTRA_CA_CERTS"
-      return Effect.succeed(problem(`no connection over TLS: ${Table.printable(reason)}`, mend, page))
+      return Effect.succeed(problem(`no connection over TLS: ${reason}`, mend, page))
     })
   )
 
