@@ -39,7 +39,7 @@ const loadedWith = (...entries: ReadonlyArray<string>): ReadonlyArray<string> =>
   return Array.from(loaded)
 }
 
-const storages = /packages\/storage-(sql|sqlite)\/|storage-postgres\/src\/(?!PostgresUrl)|@effect\/sql-/
+const storages = /packages\/storage-(sql|sqlite)\/|storage-postgres\/src\/(?!PostgresUrl|Hosts)|@effect\/sql-/
 
 describe("modules that are loaded at the start", () => {
   test("the thread of the host loads no storage", () => {

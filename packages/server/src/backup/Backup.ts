@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (
   yield* refuseExisting(path)
   // Says so at once where it is another program's, or a later version's.
   yield* source.pending
-  const { Backup } = yield* Files.sqlitePackage
+  const { Backup } = yield* StorageChoice.sqlitePackage
   const counts = new Verifier.Counts()
   let damage: string | undefined
   let isVerified = false

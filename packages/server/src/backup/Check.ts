@@ -1,6 +1,5 @@
 /** Whether a file is whole, as `tachograph verify` finds out: it reads back every event, and has SQLite check each table and index. */
 import { Storage, Throttle, Verifier } from "@tachograph/core"
-import { Migrations } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Project from "../config/Project.ts"
@@ -8,7 +7,6 @@ import * as StorageChoice from "../config/StorageChoice.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as VerifyReport from "../terminal/VerifyReport.ts"
-import { sqlitePackage } from "./Files.ts"
 
 /** Reads back every event. Fails if anything is wrong. */
 const verifyEvents = Effect.fnUntraced(function* (counts: Verifier.Counts, throttle: Throttle.Throttle) {
@@ -39,9 +37,10 @@ export const check = Effect.fnUntraced(function* (
 ) {
   const choice = Option.getOrThrow(StorageChoice.parse(`sqlite:${path}`))
   const pending = yield* choice.pending
+  const { Migrations } = yield* StorageChoice.sqlPackage
   if (pending.length === Migrations.names.length) return yield* new CommandError({ message: "the file has no tables" })
   if (pending.length > 0) {
-    const { Backup } = yield* sqlitePackage
+    const { Backup } = yield* StorageChoice.sqlitePackage
     const [problem] = yield* Effect.mapError(Backup.problems(path), (error) =>
       StorageChoice.failure("open", choice.label, error)
     )

@@ -2,9 +2,8 @@
 import * as Effect from "effect/Effect"
 import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
+import * as StorageChoice from "../config/StorageChoice.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
-
-export const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sqlite"))
 
 /** What SQLite may have left beside a file. */
 const companions = ["-wal", "-shm", "-journal"]
@@ -54,7 +53,7 @@ export const whole = <E, R>(
     }
     return Effect.gen(function* () {
       const made = yield* make(partial)
-      const { Backup } = yield* sqlitePackage
+      const { Backup } = yield* StorageChoice.sqlitePackage
       yield* Effect.try({
         try: () => {
           name(partial, made)

@@ -39,7 +39,7 @@ const lossText = (file: string, events: number, lastMs: number) =>
 
 /** Moves the present file aside, and returns its new name. Fails if anybody has it open, or if it has events that `copy` lacks. */
 const moveAside = Effect.fnUntraced(function* (file: string, copy: string) {
-  const { ReplacedFile } = yield* Files.sqlitePackage
+  const { ReplacedFile } = yield* StorageChoice.sqlitePackage
   const aside = `${file}.before-${Files.stampOf(yield* Clock.currentTimeMillis)}`
   const unreadable = (error: unknown) => {
     const { message } = StorageChoice.failure("use", `SQLite, ${file}`, error)
@@ -69,7 +69,7 @@ export const restore = Effect.fnUntraced(function* (path: string, file: string, 
   if (log !== undefined) {
     return yield* refuse(`${log} is there without its file, and may have events: move it aside, and restore again`)
   }
-  const { Backup } = yield* Files.sqlitePackage
+  const { Backup } = yield* StorageChoice.sqlitePackage
   const counts = new Verifier.Counts()
   let aside: string | undefined
   let isVerified = false

@@ -67,9 +67,9 @@ interface Distributed {
   readonly isNew: boolean
 }
 
-const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sqlite"))
+export const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sqlite"))
 const postgresPackage = Effect.promise(() => import("@tachograph/storage-postgres"))
-const sqlPackage = Effect.promise(() => import("@tachograph/storage-sql"))
+export const sqlPackage = Effect.promise(() => import("@tachograph/storage-sql"))
 
 /** Layers of one storage. */
 const openingOf =
