@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
 import { DatabaseSync } from "node:sqlite"
 import { attempt } from "./Backup.ts"
+import * as DatabaseFile from "./file/DatabaseFile.ts"
 
 /** A database with its lock: nobody else can open it before `release`. */
 export interface ReplacedFile {
@@ -24,6 +25,7 @@ export const lock = (path: string): Effect.Effect<ReplacedFile, SqlError.SqlErro
   attempt("lock", () => {
     const database = new DatabaseSync(path, { timeout: 2_000 })
     try {
+      DatabaseFile.refuseForeignLog(database)
       database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT")
     } catch (error) {
       database.close()

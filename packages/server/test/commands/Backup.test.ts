@@ -235,6 +235,13 @@ describe("tachograph restore", () => {
     const open = await restore()
     expect([open.code, open.stderr]).toEqual([1, expect.stringContaining("tachograph.db is open: stop the server")])
     await server.stop("SIGKILL")
+    // With its log this would be neither the one nor the other.
+    copyFileSync(file, `${file}.kept`)
+    copyFileSync(path, file)
+    const over = [readFileSync(file), readFileSync(`${file}-wal`)]
+    expect((await restore()).stderr).toContain(`${file}-wal does not belong to ${file}`)
+    expect([readFileSync(file), readFileSync(`${file}-wal`)]).toEqual(over)
+    copyFileSync(`${file}.kept`, file)
     const lost = await restore()
     expect([lost.code, lost.stderr]).toEqual([
       1,
