@@ -176,6 +176,22 @@ describe("A database file that was changed while it was open", () => {
     }
   })
 
+  it("is noticed when an earlier copy of the file and of its log is put over both", async () => {
+    const file = temporaryFile()
+    await run(file, append(1))
+    await run(
+      file,
+      Effect.gen(function* () {
+        yield* appendAll(2, 8)
+        for (const name of [file, `${file}-wal`]) copyFileSync(name, `${name}.copy`)
+        checkpoint(file)
+        yield* append(8)
+        for (const name of [file, `${file}-wal`]) copyOver(`${name}.copy`, name)
+        expect(yield* tagOf(append(9))).toBe("storage-unavailable")
+      })
+    )
+  })
+
   it("is noticed by a connection that only reads", async () => {
     const file = temporaryFile()
     await run(file, append(1))

@@ -24,6 +24,16 @@ export const beginning = (descriptor: number): Buffer => {
   return bytes.subarray(0, readSync(descriptor, bytes, 0, logHeaderBytes, 0))
 }
 
+/** The beginning of the index of a log, with the number of its frames, and the salts of the log: https://sqlite.org/walformat.html */
+export const indexBytes = 48
+const indexFrames = [16, 20] as const
+const indexSalts = [32, 40] as const
+
+/** Whether a log has the beginning that its index says. It is written anew before the index has frames of it. */
+export const isIndexed = (log: Buffer, index: Buffer): boolean =>
+  index.subarray(...indexFrames).every((byte) => byte === 0) ||
+  index.subarray(...indexSalts).equals(log.subarray(...salts))
+
 type Sum = readonly [number, number]
 
 const addTo = ([first, second]: Sum, bytes: Buffer, isBigEndian: boolean): Sum => {

@@ -69,6 +69,7 @@ type Verdict = "right" | "plausible" | "wrong"
 
 export class MainFile {
   readonly #read: ReturnType<typeof Descriptor.reader>
+  readonly #readIndex: ReturnType<typeof Descriptor.reader> | undefined
   readonly #logDescriptor: number
   readonly #pageBytes: number
   readonly #connection: Connection
@@ -84,6 +85,8 @@ export class MainFile {
     this.#connection = connection
     this.#version = connection.dataVersion()
     this.#read = Descriptor.reader(statSync(path, { bigint: true }), Header.headerBytes)
+    const index = statSync(`${path}-shm`, { bigint: true, throwIfNoEntry: false })
+    this.#readIndex = index && Descriptor.reader(index, LogHeaders.indexBytes)
     this.#logDescriptor = logDescriptor
     this.#pageBytes = pageBytes
     this.#known = this.#look()
@@ -132,6 +135,9 @@ export class MainFile {
   #judge(state: State, known: State, version: number): Verdict {
     const { header, size } = state
     if (!Header.isValid(header)) return "wrong"
+    // A file and a log may both be copied over, and belong to each other.
+    const index = this.#readIndex?.()?.first
+    if (index?.length === LogHeaders.indexBytes && !LogHeaders.isIndexed(state.log, index)) return "wrong"
     const isKnown = header.equals(known.header)
     if (Header.stampOf(header) === this.#stamp)
       return !isKnown || this.#isSizeRight(size, known, [header]) ? "right" : "wrong"
