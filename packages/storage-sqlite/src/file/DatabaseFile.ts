@@ -7,7 +7,7 @@ import * as Descriptor from "./Descriptor.ts"
 import { FileReplaced } from "./FileReplaced.ts"
 import * as Header from "./Header.ts"
 import { frameHeaderBytes, logHeaderBytes } from "./LogHeaders.ts"
-import { belongs, type LogState, MainFile } from "./MainFile.ts"
+import { belongs, holdsAtLast, type LogState, MainFile } from "./MainFile.ts"
 import * as SetAside from "./SetAside.ts"
 
 /** Only the owner may read what was recorded. SQLite gives the log and its index the mode of the database. */
@@ -76,12 +76,15 @@ export const refuseForeignLog = (database: DatabaseSync): void => {
   const path = database.location()
   const log = `${path}-wal`
   if (path === null || path === "" || (statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return
-  const file = Descriptor.reader(statSync(path, { bigint: true }), Header.headerBytes)()
-  if (file === undefined) return
+  const read = Descriptor.reader(statSync(path, { bigint: true }), Header.headerBytes)
   // No locks are on the log, so closing it releases none.
   const descriptor = openSync(log, "r")
   try {
-    if (belongs(file.first, descriptor)) return
+    const isRight = holdsAtLast(() => {
+      const file = read()
+      return file === undefined || belongs(file.first, descriptor)
+    })
+    if (isRight) return
   } finally {
     closeSync(descriptor)
   }

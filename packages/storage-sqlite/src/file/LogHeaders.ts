@@ -29,8 +29,9 @@ export const indexBytes = 48
 const indexFrames = [16, 20] as const
 const indexSalts = [32, 40] as const
 
-/** Whether a log has the beginning that its index says. It is written anew before the index has frames of it. */
+/** Whether a log that is not empty has the beginning that its index says. It is written anew before the index has frames of it. */
 export const isIndexed = (log: Buffer, index: Buffer): boolean =>
+  log.length < logHeaderBytes ||
   index.subarray(...indexFrames).every((byte) => byte === 0) ||
   index.subarray(...indexSalts).equals(log.subarray(...salts))
 

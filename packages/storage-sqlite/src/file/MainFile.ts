@@ -42,6 +42,15 @@ const pauseMs = 1
 
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
+/** Whether it holds now, or soon: another process may be between two of its writes. */
+export const holdsAtLast = (holds: () => boolean): boolean => {
+  for (let left = maxLooks; !holds(); left--) {
+    if (left === 0) return false
+    Atomics.wait(pause, 0, 0, pauseMs)
+  }
+  return true
+}
+
 const notThere = -1
 
 /**
@@ -99,23 +108,19 @@ export class MainFile {
 
   /** Whether the file is the one that is open. */
   isRight(): boolean {
-    let state = this.#look()
-    this.#known ??= state
-    for (let left = maxLooks; state !== undefined; left--) {
-      if (this.#isProven && isSame(state, this.#known!)) return true
+    return holdsAtLast(() => {
+      const state = this.#look()
+      if (state === undefined) return true
+      this.#known ??= state
+      if (this.#isProven && isSame(state, this.#known)) return true
       const version = this.#connection.dataVersion()
-      const verdict = this.#judge(state, this.#known!, version)
-      if (verdict !== "wrong") {
-        this.#version = version
-        this.#known = state
-        this.#isProven = verdict === "right"
-        return true
-      }
-      if (left === 0) return false
-      Atomics.wait(pause, 0, 0, pauseMs)
-      state = this.#look()
-    }
-    return true
+      const verdict = this.#judge(state, this.#known, version)
+      if (verdict === "wrong") return false
+      this.#version = version
+      this.#known = state
+      this.#isProven = verdict === "right"
+      return true
+    })
   }
 
   #look(): State | undefined {
