@@ -8,6 +8,7 @@ import * as Schedule from "../backup/Schedule.ts"
 import * as Setting from "../config/Setting.ts"
 import type { StorageChoice } from "../config/StorageChoice.ts"
 import * as TimeSpan from "../config/TimeSpan.ts"
+import { UsageError } from "../terminal/CliErrors.ts"
 
 const folder = Setting.make({
   name: "backup",
@@ -47,7 +48,10 @@ export const resolve = Effect.fnUntraced(function* (given: Given, storage: Stora
     every: yield* every.resolve(given.backupEvery),
     keep: yield* keep.resolve(given.backupKeep)
   }
-  if (options.folder === undefined) return undefined
+  if (options.folder === undefined) {
+    const unused = every.sourceOf(given.backupEvery) ?? keep.sourceOf(given.backupKeep)
+    return unused === undefined ? undefined : yield* new UsageError({ message: `${unused} needs --backup` })
+  }
   const file = yield* FileOf.choice(storage, "back up")
   const schedule: Schedule.Options = { ...options, folder: options.folder }
   yield* Schedule.check(schedule)

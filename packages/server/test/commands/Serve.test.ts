@@ -258,6 +258,8 @@ describe("tachograph serve", () => {
     [["--retain", "90"], {}, `--retain is "90": expected a time from 1h to 36500d, such as 12h or 90d, or none`],
     [["--retain", "0h"], {}, `--retain is "0h": expected a time from 1h to 36500d`],
     [[], { TACHOGRAPH_RETAIN: "36501d" }, `TACHOGRAPH_RETAIN is "36501d": expected a time from 1h to 36500d`],
+    [["--backup-every", "12h"], {}, "--backup-every needs --backup"],
+    [[], { TACHOGRAPH_BACKUP_KEEP: "3" }, "TACHOGRAPH_BACKUP_KEEP needs --backup"],
     [["--log-level", "loud"], {}, `--log-level is "loud": expected debug, info, warn, error, none`],
     [["--nothing"], {}, "Unrecognized flag: --nothing"],
     [["something"], {}, `Unexpected positional argument: "something"`],
