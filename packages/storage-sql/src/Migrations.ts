@@ -23,6 +23,7 @@ const refuse = (message: string) => new Migrator.MigrationError({ kind: "BadStat
 
 const outOfDate = refuse("the tables are not up to date; run `tachograph migrate` first")
 
+/** For what opens a file of SQLite, which belongs to one program. A schema in Postgres may be shared. */
 export const foreign = refuse("the file has the tables of another program, and none of Tachograph")
 
 const tooNew = (name: string) =>
@@ -31,34 +32,19 @@ const tooNew = (name: string) =>
       "before: docs/upgrade.md"
   )
 
-/** SQLite files belong to one program. A schema in Postgres may be shared. */
-const hasOtherTables = (sql: SqlClient.SqlClient) =>
-  sql.onDialectOrElse({
-    sqlite: () =>
-      Effect.map(
-        sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> ${table} LIMIT 1`,
-        (rows) => rows.length > 0
-      ),
-    orElse: () => Effect.succeed(false)
-  })
-
 /** Errors that do not mean that the table is missing. */
 const passes: ReadonlySet<string> = new Set(["AuthorizationError", "ConnectionError", "LockTimeoutError"])
 
 const isCompatible = (name: string) => name.startsWith("compatible_")
 
 /**
- * The names of the migrations that the tables lack; all of them where there are no tables. Fails if the tables are another program's, or
- * if a later version has changed them so that this one must not use them. Changes nothing, for a role without the right to.
+ * The names of the migrations that the tables lack; all of them where there are no tables. Fails if a later version has
+ * changed them so that this one must not use them. Changes nothing, for a role without the right to.
  */
 export const pending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ migration_id: number; name: string }>`SELECT migration_id, name FROM ${sql(table)}`.pipe(
-    Effect.catch((error) =>
-      passes.has(error.reason._tag)
-        ? Effect.fail(error)
-        : Effect.flatMap(hasOtherTables(sql), (isForeign) => (isForeign ? Effect.fail(foreign) : Effect.succeed([])))
-    )
+    Effect.catch((error) => (passes.has(error.reason._tag) ? Effect.fail(error) : Effect.succeed([])))
   )
   const applied = new Map(rows.map(({ migration_id: id, name }) => [nameOf(id, name), name]))
   const later = Array.from(applied).find(([full, name]) => !names.includes(full) && !isCompatible(name))

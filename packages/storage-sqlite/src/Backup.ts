@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
 import { backup, DatabaseSync } from "node:sqlite"
 import { closeSync, copyFileSync, constants, fchmodSync, fsyncSync, openSync } from "node:fs"
-import { toSqlError } from "./SqliteClient.ts"
+import { toSqlError } from "./SqliteErrors.ts"
 
 /** A step reads a MiB of usual pages, on a thread of Node's pool. Between the steps the copy can be stopped. */
 const pagesPerStep = 256

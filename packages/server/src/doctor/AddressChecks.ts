@@ -123,35 +123,40 @@ const arrived: ReadonlySet<string | undefined> = new Set(["fingerprint-not-found
 
 const body = (base: string, maxBodyBytes: number): Check => {
   const size = Bytes.format(maxBodyBytes)
-  const headers = { "content-type": "application/json" }
-  return {
-    name: "body",
-    look: Effect.gen(function* () {
-      const small = yield* ask(base, `${prefix}/events`, { method: "POST", headers, body: eventOf(0) })
+  const post = (bytes: number) =>
+    ask(base, `${prefix}/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: eventOf(bytes)
+    })
+  const large = Effect.gen(function* () {
+    const reply = yield* Effect.retry(Effect.flatMap(post(maxBodyBytes), unlessBusy), patiently)
+    if (arrived.has(reply.type)) return ok(`${size} arrive, in ${(reply.ms / 1000).toFixed(1)} s`)
+    if (reply.type === "payload-too-large") {
+      return problem(`the server takes less than ${size}`, "give both the same --max-body", "limits.md")
+    }
+    if (reply.type === "request-timeout") {
+      return problem(`${size} take too long to arrive`, "serve with a longer --request-timeout", "limits.md")
+    }
+    const failed = unanswered(reply, "record")
+    if (failed !== undefined) return failed
+    const mend = `let bodies of ${size} pass: client_max_body_size of nginx, request_body of Caddy, LimitRequestBody of Apache`
+    return problem(`${size} are answered with ${foreign(reply)}`, mend, page)
+  }).pipe(
+    Effect.catch((reason) => {
+      if (reason === busy)
+        return Effect.succeed(warning(`not looked at: ${busy}`, "try again later", "operate.md#monitoring"))
+      const mend = "see what stands in front: its limit of a body, and how long it waits for one"
+      return Effect.succeed(problem(`${size} do not arrive: ${reason}`, mend, page))
+    })
+  )
+  return asking(
+    "body",
+    Effect.flatMap(post(0), (small) => {
       const refused = unanswered(small, "record")
-      if (refused !== undefined) return refused
-      const post = ask(base, `${prefix}/events`, { method: "POST", headers, body: eventOf(maxBodyBytes) })
-      const reply = yield* Effect.retry(Effect.flatMap(post, unlessBusy), patiently)
-      if (arrived.has(reply.type)) return ok(`${size} arrive, in ${(reply.ms / 1000).toFixed(1)} s`)
-      if (reply.type === "payload-too-large") {
-        return problem(`the server takes less than ${size}`, "give both the same --max-body", "limits.md")
-      }
-      if (reply.type === "request-timeout") {
-        return problem(`${size} take too long to arrive`, "serve with a longer --request-timeout", "limits.md")
-      }
-      const failed = unanswered(reply, "record")
-      if (failed !== undefined) return failed
-      const mend = `let bodies of ${size} pass: client_max_body_size of nginx, request_body of Caddy, LimitRequestBody of Apache`
-      return problem(`${size} are answered with ${foreign(reply)}`, mend, page)
-    }).pipe(
-      Effect.catch((reason) => {
-        if (reason === busy)
-          return Effect.succeed(warning(`not looked at: ${busy}`, "try again later", "operate.md#monitoring"))
-        const mend = "see what stands in front: its limit of a body, and how long it waits for one"
-        return Effect.succeed(problem(`${size} do not arrive: ${reason}`, mend, page))
-      })
-    )
-  }
+      return refused === undefined ? large : Effect.succeed(refused)
+    })
+  )
 }
 
 /** The first line of a stream comes at once, and its end after five minutes: whether it comes within this time (ms) says enough. */

@@ -58,15 +58,20 @@ describe("tachograph doctor", () => {
   })
 
   it.each([
-    ["older", "DELETE FROM tachograph_migrations", "are not up to date"],
-    ["newer", "INSERT INTO tachograph_migrations (migration_id, name) VALUES (9999, 'later')", "later version"],
-    ["another program's", "DROP TABLE tachograph_migrations", "tables of another program"]
-  ])("tells tables that are %s", async (_, sql, says) => {
+    ["older", "DELETE FROM tachograph_migrations", "tables", "are not up to date"],
+    [
+      "newer",
+      "INSERT INTO tachograph_migrations (migration_id, name) VALUES (9999, 'later')",
+      "tables",
+      "later version"
+    ],
+    ["another program's", "DROP TABLE tachograph_migrations", "storage", "tables of another program"]
+  ])("tells tables that are %s", async (_, sql, check, says) => {
     const { file, storage } = await migrated()
     change(file, sql)
     const { code, found } = await look(storage)
-    expect([code, namesOf(found, "problem")]).toEqual([1, ["tables"]])
-    expect(found["tables"]!.says).toContain(says)
+    expect([code, namesOf(found, "problem")]).toEqual([1, [check]])
+    expect(found[check]!.says).toContain(says)
   })
 
   it("tells a file that is no database, and one whose newest event is of the future", async () => {
@@ -210,6 +215,7 @@ describe("tachograph doctor --url", () => {
     const stopped = await at(server.url)
     expect(namesOf(stopped.found, "problem")).toEqual(["health", "ready", "body", "stream", "links"])
     expect(stopped.found["health"]!.says).toContain("ECONNREFUSED")
+    expect(stopped.found["body"]!.says).toContain("no answer: ")
   })
 
   it("warns that an address passes keys unencrypted", async () => {

@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
 import { DatabaseSync } from "node:sqlite"
 import * as Scrub from "../scrub/Scrub.ts"
-import * as SqliteClient from "../SqliteClient.ts"
+import type * as SqliteClient from "../SqliteClient.ts"
+import * as SqliteErrors from "../SqliteErrors.ts"
 
 /** An entry of the schema. */
 interface Entry {
@@ -192,7 +193,7 @@ export const of = (client: SqliteClient.SqliteClient): Effect.Effect<ReadonlyArr
       if (rebuilt.length > 0) Scrub.addUnusedPages(client)
       return rebuilt
     },
-    catch: (cause) => SqliteClient.toSqlError(cause, "repair")
+    catch: (cause) => SqliteErrors.toSqlError(cause, "repair")
   })
   // The client's other users wait for its connection instead of the lock.
   return Effect.scoped(Effect.andThen(client.reserve, run))

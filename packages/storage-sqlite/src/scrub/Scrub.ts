@@ -16,6 +16,7 @@ import { setTimeout } from "node:timers/promises"
 import { promisify } from "node:util"
 import type { OpenFile } from "../file/OpenFiles.ts"
 import * as SqliteClient from "../SqliteClient.ts"
+import * as SqliteErrors from "../SqliteErrors.ts"
 import { FrozenFile } from "./FrozenFile.ts"
 import * as UnallocatedSpace from "./UnallocatedSpace.ts"
 import * as UnusedPages from "./UnusedPages.ts"
@@ -73,10 +74,10 @@ export const isDue = (sql: SqliteClient.SqliteClient) =>
   })
 
 const attempt = <A>(body: () => A) =>
-  Effect.try({ try: body, catch: (cause) => SqliteClient.toSqlError(cause, "scrub") })
+  Effect.try({ try: body, catch: (cause) => SqliteErrors.toSqlError(cause, "scrub") })
 
 const attemptPromise = <A>(body: () => Promise<A>) =>
-  Effect.tryPromise({ try: body, catch: (cause) => SqliteClient.toSqlError(cause, "scrub") })
+  Effect.tryPromise({ try: body, catch: (cause) => SqliteErrors.toSqlError(cause, "scrub") })
 
 const busy = () =>
   new SqlError.SqlError({

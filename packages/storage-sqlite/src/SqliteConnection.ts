@@ -1,0 +1,185 @@
+/** A connection of `effect/sql` over `node:sqlite`, which looks at its files beside each transaction. */
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import type { SqlConnection, SqlError } from "effect/sql"
+import type { DatabaseSync } from "node:sqlite"
+import type * as DatabaseFile from "./file/DatabaseFile.ts"
+import * as Header from "./file/Header.ts"
+import * as PreparedStatement from "./PreparedStatement.ts"
+import { full, toSqlError } from "./SqliteErrors.ts"
+
+/** Milliseconds that SQLite itself waits for a lock. It blocks the thread while it does, so this is short. */
+export const nativeWaitMs = 2
+
+/** Milliseconds between two attempts to get a lock, in which the event loop runs. */
+const pauseMs = 10
+
+/** Retries while another connection holds the lock. Only for what has no effect when it fails. */
+export const whileLocked = (busyTimeout: number) => ({
+  while: (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError",
+  schedule: Schedule.spaced(pauseMs),
+  times: Math.ceil(busyTimeout / (pauseMs + nativeWaitMs))
+})
+
+/** Prepared statements in the cache, which evicts the least recently used one. */
+const maxStatements = 256
+
+/** Statements that commit nothing, whether or not a transaction is open. */
+const commitsNothing = /^\s*(?:SELECT|PRAGMA|BEGIN|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
+const readsOnly = /^\s*(?:SELECT|PRAGMA)\b/i
+
+const copiesLog = /^\s*PRAGMA wal_checkpoint\b/i
+
+/** Statements that get a transaction of their own, where there is none. */
+const changesRows = /^\s*(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER)\b/i
+
+/** Statements whose changes SQLite counts. */
+const isCounted = /^\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE|BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+
+const commits = /^\s*COMMIT\b/i
+
+/** Frames in the log from which on a transaction copies it into the file: as SQLite would, but only after a look at the file. */
+const checkpointFrames = 1_000
+
+/** Every transaction gets a stamp, and nobody learns of it before the file was looked at. */
+export class SqliteConnection implements SqlConnection.Connection {
+  readonly #statements = new Map<string, PreparedStatement.PreparedStatement>()
+  readonly database: DatabaseSync
+  readonly #whileLocked: ReturnType<typeof whileLocked>
+  readonly #files: DatabaseFile.OpenFiles
+  /** Rows that the connection had changed when it wrote the last stamp. */
+  #stampedChanges = 0
+  /** Whether something else was changed since. */
+  #hasUncounted = false
+  /** Whether a statement has failed because the disk is full. */
+  #isFull = false
+
+  constructor(database: DatabaseSync, busyTimeout: number, files: DatabaseFile.OpenFiles) {
+    this.database = database
+    this.#whileLocked = whileLocked(busyTimeout)
+    this.#files = files
+  }
+
+  #prepare(sql: string): PreparedStatement.PreparedStatement {
+    let prepared = this.#statements.get(sql)
+    if (prepared === undefined) {
+      prepared = PreparedStatement.prepare(this.database, sql)
+      if (this.#statements.size >= maxStatements) {
+        this.#statements.delete(this.#statements.keys().next().value!)
+      }
+    } else {
+      this.#statements.delete(sql)
+    }
+    this.#statements.set(sql, prepared)
+    return prepared
+  }
+
+  #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
+    const once = Effect.try({
+      try: () => {
+        // It was closed because the file was changed, which this says.
+        if (!this.database.isOpen) this.#files.verifyContent()
+        if (this.isTransaction) {
+          if (commits.test(sql)) this.#stampChanges()
+          else if (!isCounted.test(sql)) this.#hasUncounted = true
+        } else if (!readsOnly.test(sql)) {
+          this.#files.verifyLog()
+          // What is copied from the log makes room in it.
+          if (this.#isFull) this.#copyLog(1)
+          this.#isFull = false
+        } else if (copiesLog.test(sql)) this.#files.verifyContent()
+        const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body) : body()
+        if (this.isTransaction) return result
+        // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
+        if (commitsNothing.test(sql)) this.#files.verifyContent()
+        else {
+          this.#files.verify()
+          this.#copyLog()
+        }
+        return result
+      },
+      catch: (cause) => {
+        this.#isFull ||= ((cause as { readonly errcode?: unknown }).errcode as number) === full
+        return toSqlError(cause, "execute")
+      }
+    })
+    // A transaction has the lock already.
+    return Effect.suspend(() => (this.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
+  }
+
+  /** A file that was changed past SQLite has no connection any more. */
+  get isTransaction(): boolean {
+    return this.database.isOpen && this.database.isTransaction
+  }
+
+  #numberOf(sql: string): number {
+    const [row] = this.#prepare(sql).all([])
+    return row?.["number"] as number
+  }
+
+  /** Gives the transaction a stamp, if it changes anything. */
+  #stampChanges(): void {
+    const { stamp } = this.#files
+    if (stamp === undefined) return
+    const changes = this.#numberOf("SELECT total_changes() AS number")
+    if (changes === this.#stampedChanges && !this.#hasUncounted) return
+    this.#stampedChanges = changes
+    this.#hasUncounted = false
+    const next = Header.next(this.#numberOf("SELECT application_id AS number FROM pragma_application_id"))
+    this.database.exec(`PRAGMA application_id = ${next}`)
+    stamp(next)
+  }
+
+  /** A statement that commits by itself would have no stamp. */
+  #inTransaction<A>(body: () => A): A {
+    this.database.exec("BEGIN IMMEDIATE")
+    try {
+      const result = body()
+      this.#hasUncounted = true
+      this.#stampChanges()
+      this.database.exec("COMMIT")
+      return result
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec("ROLLBACK")
+      throw error
+    }
+  }
+
+  #copyLog(minFrames = checkpointFrames): void {
+    if (this.#files.stamp === undefined || this.#files.frames() < minFrames) return
+    try {
+      this.database.exec("PRAGMA wal_checkpoint(PASSIVE)")
+    } catch {
+      // It is tried again after the next commit, which does not need it.
+    }
+    this.#files.verifyContent()
+  }
+
+  execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
+    this.#run(sql, () => {
+      const rows = this.#prepare(sql).all(params)
+      return transformRows === undefined ? rows : transformRows(rows)
+    })
+
+  executeUnprepared: SqlConnection.Connection["executeUnprepared"] = (sql, params, transformRows) =>
+    this.#run(sql, () => {
+      const rows = PreparedStatement.prepare(this.database, sql).all(params)
+      return transformRows === undefined ? rows : transformRows(rows)
+    })
+
+  executeRaw: SqlConnection.Connection["executeRaw"] = (sql, params) =>
+    this.#run(sql, () => this.#prepare(sql).run(params))
+
+  executeValues: SqlConnection.Connection["executeValues"] = (sql, params) =>
+    Effect.map(this.execute(sql, params, undefined), (rows) => rows.map((row) => Object.values(row as object)))
+
+  executeValuesUnprepared: SqlConnection.Connection["executeValuesUnprepared"] = (sql, params) =>
+    Effect.map(this.executeUnprepared(sql, params, undefined), (rows) =>
+      rows.map((row) => Object.values(row as object))
+    )
+
+  executeStream: SqlConnection.Connection["executeStream"] = (sql, params, transformRows) =>
+    Stream.unwrap(Effect.map(this.execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
+}
