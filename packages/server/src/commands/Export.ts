@@ -9,6 +9,7 @@ import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"
 import { LineCutter } from "../access/LineCutter.ts"
 import * as Transfer from "../access/Transfer.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as LineFile from "../terminal/LineFile.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as Progress from "../terminal/Progress.ts"
@@ -71,6 +72,7 @@ export const exportCommand = Command.make(
             )
         )
         yield* progress.clear
+        if (cutter.events === 0) yield* Unseen.warn(access, { ...filters })
         if (cutter.damaged > 0) {
           yield* Console.error(`${Figures.integer(cutter.damaged)} events are damaged: \`tachograph verify\` says why`)
         }

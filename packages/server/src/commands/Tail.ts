@@ -7,6 +7,7 @@ import * as Access from "../access/Access.ts"
 import * as ErrorMessages from "../access/ErrorMessages.ts"
 import * as Filters from "../access/Filters.ts"
 import * as Follow from "../access/Follow.ts"
+import * as Unseen from "../access/Unseen.ts"
 import * as CallLine from "../terminal/CallLine.ts"
 import * as Output from "../terminal/Output.ts"
 
@@ -38,10 +39,13 @@ export const tail = Command.make(
       cursor: Option.getOrUndefined(flags.cursor)
     }
     yield* Access.use(flags, Access.reading, (access) =>
-      Follow.follow(access, query, (event: InProcess.FollowedEvent) =>
-        flags.json
-          ? Output.print(JSON.stringify(event))
-          : Effect.flatMap(ErrorMessages.of(access, event), (message) => Output.print(CallLine.of(event, message)))
+      Effect.andThen(
+        Unseen.warn(access, query),
+        Follow.follow(access, query, (event: InProcess.FollowedEvent) =>
+          flags.json
+            ? Output.print(JSON.stringify(event))
+            : Effect.flatMap(ErrorMessages.of(access, event), (message) => Output.print(CallLine.of(event, message)))
+        )
       )
     )
   })

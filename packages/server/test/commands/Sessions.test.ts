@@ -85,6 +85,8 @@ describe("tachograph sessions and usage", () => {
       expect(await runInProcess(args)).toEqual({ code: 0, stdout: "", stderr })
       expect(await runInProcess([...args, "--json"])).toEqual({ code: 0, stdout: "", stderr })
     }
+    const { code, stderr } = await runInProcess(["export", "--session", "nosuch", "--storage", storage])
+    expect([code, stderr]).toEqual([0, 'No session "nosuch" is recorded in this project: is it misspelt?\n'])
     const list = ["sessions", "--storage", storage]
     expect(await runInProcess(list)).toEqual({ code: 0, stdout: "", stderr: "Nothing was found\n" })
     expect(await runInProcess([...list, "--json"])).toEqual({ code: 0, stdout: "", stderr: "" })

@@ -63,10 +63,12 @@ describe("tachograph tail", () => {
 
   it("follows a storage that a server writes", async () => {
     const { cursor, cwd, record, server } = await served()
+    await record({ session: "one", agent: "bot\u001b[31m" })
     const printed = tail(["--cursor", cursor, "--agent", "bot\u001b[31m"], { cwd })
-    await record({ session: "one" })
-    await record({ session: "two", agent: "bot\u001b[31m" })
-    expect((await printed.lines(1))[0]).toContain("bot\\u{1b}[31m default  two  claude")
+    await printed.lines(1)
+    await record({ session: "two" })
+    await record({ session: "three", agent: "bot\u001b[31m" })
+    expect((await printed.lines(2))[1]).toContain("bot\\u{1b}[31m default  three  claude")
     const { signal, code, stderr } = await printed.stop()
     expect(stderr).toBe("")
     expect([code, signal]).not.toEqual([1, null])
