@@ -18,6 +18,8 @@ export interface Planted {
 /** Creates the table in the file, followed by this many pages of other rows. */
 export const plant = Effect.fnUntraced(function* (sql: SqliteClient, people: number, otherPages = 0) {
   const names = Array.from({ length: people }, (_, n) => noise(n, 24))
+  // A file without it is that of another program.
+  yield* sql`CREATE TABLE tachograph_migrations (migration_id INTEGER PRIMARY KEY)`
   yield* sql`CREATE TABLE people (number INTEGER, changes INTEGER, name TEXT, properties TEXT, PRIMARY KEY (number))`
   yield* sql`CREATE UNIQUE INDEX people_by_name ON people (name)`
   yield* sql`CREATE TABLE others (number INTEGER PRIMARY KEY, bytes BLOB)`
