@@ -1,4 +1,5 @@
 /** Erasures that somebody asks for, with their two entries of the audit log: when they begin, and when they are complete. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
@@ -40,5 +41,8 @@ export const make = (storage: Storage["Service"], eraser: Eraser["Service"]) => 
 /** What was erased is erased, whether or not it can be written down. */
 export const complete = (storage: Storage["Service"], project: ProjectId, entry: StoredAudit): Effect.Effect<void> =>
   Effect.catch(storage.appendAudit(project, entry), (error) =>
-    Effect.logWarning(`The end of an erasure could not be written to the audit log (${entry.action})`, error)
+    Effect.logWarning(
+      `The end of an erasure could not be written to the audit log (${entry.action})`,
+      Cause.fail(error)
+    )
   )

@@ -1,5 +1,6 @@
 /** What new events are priced by: the price list, or nothing as long as it cannot be loaded. */
 import type { PriceList } from "@tachograph/prices"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Lazy from "../Lazy.ts"
 import * as Prices from "./Prices.ts"
@@ -30,7 +31,7 @@ export const make = Effect.gen(function* () {
       hasFailed = true
       const message =
         "The price list cannot be loaded yet. Until then events get no cost; `tachograph reindex` computes it"
-      return Effect.as(Effect.logWarning(message, error), unpriced)
+      return Effect.as(Effect.logWarning(message, Cause.fail(error)), unpriced)
     })
   )
 })

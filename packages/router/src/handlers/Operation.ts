@@ -4,6 +4,7 @@
  */
 import { type ErrorDetail, linesType, TachographApi, ValidationFailure } from "@tachograph/api"
 import { CurrentActor, CurrentProject, type Scan } from "@tachograph/core"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -123,7 +124,7 @@ const streamed = Effect.fnUntraced(function* ({ headers, lines }: Lines, { proje
   const context = yield* Effect.context<never>()
   const logCut = Effect.runForkWith(context)
   const body = BodyStream.ofStream(lines, Context.add(context, CurrentProject, project), (error) => {
-    logCut(Effect.logError("An answer was cut while it was made", error))
+    logCut(Effect.logError("An answer was cut while it was made", Cause.fail(error)))
   })
   return Answer.streamed(body, linesType, headers)
 })

@@ -2,6 +2,7 @@
 import { Throttle, Verifier } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { existsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import * as StorageChoice from "../config/StorageChoice.ts"
 import * as Bytes from "../terminal/Bytes.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
@@ -31,6 +32,8 @@ export const make = Effect.fnUntraced(function* (
 ) {
   if (!source.exists()) return yield* new CommandError({ message: `The storage does not exist (${source.label})` })
   yield* refuseExisting(path)
+  if (!existsSync(dirname(path)))
+    return yield* new CommandError({ message: `The folder ${dirname(path)} does not exist` })
   // Says so at once where it is another program's, or a later version's.
   yield* source.pending
   const { Backup } = yield* StorageChoice.sqlitePackage

@@ -57,7 +57,7 @@ export const copy = Command.make(
       const changed = yield* CopyKeys.write(flags.to, keys)
       yield* Console.error(`Copied ${changed} of ${keys.length} API keys; the others were there already`)
     } else if (keys.length > 0) {
-      yield* Console.error(`The ${keys.length} API keys were left out: --with-keys copies them too`)
+      yield* Console.error(`API keys were left out (${keys.length} in ${name}): --with-keys copies them too`)
     }
   })
 ).pipe(

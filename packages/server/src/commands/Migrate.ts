@@ -26,6 +26,7 @@ export const migrate = Command.make(
     if (flags.dryRun) {
       if (flags.distribute)
         return yield* new UsageError({ message: "--dry-run lists migrations only: without --distribute" })
+      if (!choice.exists()) yield* Console.error(`The storage does not exist (${choice.label}): it would be created`)
       const pending = yield* choice.pending
       return yield* Console.log(pending.length === 0 ? "The tables are up to date" : `Would run ${pending.join(", ")}`)
     }

@@ -2,7 +2,7 @@
 import * as Patterns from "@tachograph/formats/masking/Patterns"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"
 
@@ -24,6 +24,7 @@ export const resolve = (given: Option.Option<string>) =>
       ? Effect.succeed(null)
       : Effect.try({
           try: () => {
+            if (!existsSync(file)) throw new Error("it does not exist")
             const list = readFileSync(file, "utf8")
             Patterns.parse(list)
             return list

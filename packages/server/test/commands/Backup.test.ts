@@ -117,6 +117,11 @@ describe("tachograph backup", () => {
     const again = await runInProcess(["backup", "--storage", storage, path])
     expect([again.code, again.stderr]).toEqual([1, `tachograph: ${path} exists: a backup never overwrites a file\n`])
     expect(readFileSync(path).equals(bytes)).toBe(true)
+    const nowhere = await runInProcess(["backup", "--storage", storage, join(folder, "none", "a.db")])
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      1,
+      `tachograph: The folder ${join(folder, "none")} does not exist\n`
+    ])
     const other = join(folder, "other.db")
     writeFileSync(`${other}.partial`, "")
     const interrupted = await runInProcess(["backup", "--storage", storage, other])

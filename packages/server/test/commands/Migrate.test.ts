@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
-import { runInProcess } from "../CommandLine.ts"
+import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import * as KeptStore from "../KeptStore.ts"
 import { run, temporaryFolder } from "../TachographProcess.ts"
 
 describe("tachograph migrate", () => {
@@ -14,6 +15,39 @@ describe("tachograph migrate", () => {
       stdout: "Ran 0001_initial, 0002_recorded, 0003_audit_log\n"
     })
     expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "The tables are up to date\n" })
+  })
+
+  it("only says with --dry-run what it would run", async () => {
+    const folder = temporaryFolder()
+    const dryRun = (storage: string) => runInProcess(["migrate", "--dry-run", "--storage", storage])
+    const missing = join(folder, "missing.db")
+    expect(await dryRun(`sqlite:${missing}`)).toMatchObject({
+      code: 0,
+      stdout: "Would run 0001_initial, 0002_recorded, 0003_audit_log\n",
+      stderr: `The storage does not exist (SQLite, ${missing}): it would be created\n`
+    })
+    expect(readdirSync(folder)).toEqual([])
+    const { file, storage } = KeptStore.copyOf("0001-initial")
+    const former = readFileSync(file)
+    expect(await dryRun(storage)).toMatchObject({
+      code: 0,
+      stdout: "Would run 0002_recorded, 0003_audit_log\n",
+      stderr: ""
+    })
+    expect(readFileSync(file).equals(former)).toBe(true)
+    await runInProcess(["migrate", "--storage", storage])
+    expect(await dryRun(storage)).toMatchObject({ code: 0, stdout: "The tables are up to date\n", stderr: "" })
+    expectUsageError(await runInProcess(["migrate", "--dry-run", "--distribute"]), "without --distribute")
+  })
+
+  it("uses the tables of a later version that calls them compatible", async () => {
+    const { file, storage } = KeptStore.copyOf("0001-initial")
+    await runInProcess(["migrate", "--storage", storage])
+    const later = new DatabaseSync(file)
+    later.exec("INSERT INTO tachograph_migrations (migration_id, name) VALUES (9999, 'compatible_index')")
+    later.close()
+    expect((await runInProcess(["migrate", "--storage", storage])).stdout).toBe("The tables are up to date\n")
+    expect((await runInProcess(["sessions", "--storage", storage])).stdout).toContain("session-openai-responses")
   })
 
   it.each([

@@ -184,6 +184,8 @@ describe("tachograph serve", () => {
     const refused = await run(["serve", "--port", "0", "--redact", patterns], { env })
     expect([refused.code, refused.stdout]).toEqual([2, ""])
     expect(refused.stderr).toContain("patterns.txt cannot be used: line 3: a parenthesis is not closed")
+    const missing = await run(["serve", "--port", "0", "--redact", join(folder, "none.txt")], { env })
+    expectUsageError(missing, "none.txt cannot be used: it does not exist")
     writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [{ ...price, input_mtok: -1 }] }))
     const { code, stderr } = await run(["serve", "--port", "0", "--prices", file], { env })
     expect(code).not.toBe(0)

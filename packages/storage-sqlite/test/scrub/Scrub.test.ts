@@ -180,7 +180,9 @@ describe("Scrub", () => {
   it("refuses a file with a pointer map, whose pages look like others", () => {
     const file = temporaryFile()
     const database = new DatabaseSync(file)
-    database.exec("PRAGMA auto_vacuum = FULL; VACUUM; PRAGMA journal_mode = WAL; CREATE TABLE tachograph_migrations (a)")
+    database.exec(
+      "PRAGMA auto_vacuum = FULL; VACUUM; PRAGMA journal_mode = WAL; CREATE TABLE tachograph_migrations (a)"
+    )
     database.close()
     return run(
       Effect.fnUntraced(function* (sql) {

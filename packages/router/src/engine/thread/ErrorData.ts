@@ -4,6 +4,8 @@
 export interface ErrorData {
   readonly name: string
   readonly message: string
+  /** Where it was made; undefined of what is no `Error`. */
+  readonly stack: string | undefined
   /** The properties that say which error it is, such as `code` and `errcode`. */
   readonly fields: Readonly<Record<string, string | number>>
   readonly cause: ErrorData | undefined
@@ -16,9 +18,9 @@ const maxCauses = 8
 
 export const errorData = (error: unknown, depth = 0): ErrorData => {
   if (typeof error !== "object" || error === null) {
-    return { name: "Error", message: String(error), fields: {}, cause: undefined }
+    return { name: "Error", message: String(error), stack: undefined, fields: {}, cause: undefined }
   }
-  const { cause, message, name, reason } = error as Record<string, unknown>
+  const { cause, message, name, reason, stack } = error as Record<string, unknown>
   const inner = reason ?? cause
   const fields: Record<string, string | number> = {}
   for (const field of told) {
@@ -28,13 +30,14 @@ export const errorData = (error: unknown, depth = 0): ErrorData => {
   return {
     name: typeof name === "string" ? name : "Error",
     message: typeof message === "string" ? message : "",
+    stack: typeof stack === "string" ? stack : undefined,
     fields,
     cause: inner === undefined || depth === maxCauses ? undefined : errorData(inner, depth + 1)
   }
 }
 
-/** An error of the same message, fields and causes. */
-export const toError = ({ cause, fields, message, name }: ErrorData): Error => {
+/** An error of the same message, stack, fields and causes. */
+export const toError = ({ cause, fields, message, name, stack }: ErrorData): Error => {
   const error = new Error(message, cause === undefined ? undefined : { cause: toError(cause) })
-  return Object.assign(error, fields, { name })
+  return Object.assign(error, fields, stack === undefined ? { name } : { name, stack })
 }

@@ -73,6 +73,7 @@ export type FromThread =
       readonly type: "log"
       readonly level: LogLevel.Severity
       readonly message: ReadonlyArray<string>
+      readonly cause: ErrorData | undefined
       readonly annotations: Readonly<Record<string, unknown>>
     }
   /** Damage was found in the session of this number, or something of it was erased. */

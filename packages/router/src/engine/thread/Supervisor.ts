@@ -1,8 +1,10 @@
 /** Keeps a thread running: one that dies is followed by another, unless that happens too often. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import { OtherThreads, type ThreadMetrics } from "../../response/MetricsText.ts"
+import { toError } from "./ErrorData.ts"
 import { EngineThread, frozenAfterMs, type Options } from "./EngineThread.ts"
 import { HostSpans } from "./Spans.ts"
 
@@ -163,8 +165,10 @@ export class Supervisor {
     const thread = await EngineThread.open({
       ...this.#options,
       spans: new HostSpans(this.#tracer),
-      onLog: ({ annotations, level, message }) =>
-        this.#run(Effect.annotateLogs(Effect.logWithLevel(level)(...message), annotations)),
+      onLog: ({ annotations, cause, level, message }) => {
+        const causes = cause === undefined ? [] : [Cause.fail(toError(cause))]
+        this.#run(Effect.annotateLogs(Effect.logWithLevel(level)(...message, ...causes), annotations))
+      },
       onDeath: (error) => this.#afterDeath(error)
     })
     if (this.#isClosed) {
@@ -212,7 +216,7 @@ export class Supervisor {
         return void (await this.#open())
       } catch (error) {
         if (error instanceof ThreadDown) return
-        this.#run(Effect.logWarning(`The ${name} cannot be started again yet`, error))
+        this.#run(Effect.logWarning(`The ${name} cannot be started again yet`, Cause.fail(error)))
         await new Promise((resolve) => setTimeout(resolve, reopenMs))
       }
     }

@@ -52,23 +52,16 @@ const openStorage = async ({ args, name, url }: StorageModule): Promise<Layer.La
 
 type ToHandle = Extract<ToThread, { readonly type: "exchange" }>
 
-/** As JSON has it; of an error, which is `{}` there, what it says. */
-const textOf = (part: unknown): string =>
-  part instanceof Error ? Cause.pretty(Cause.fail(part)) : (JSON.stringify(part) ?? "")
-
 /** Logs on the thread of the host. */
 const forwardingLogger = (outbox: Outbox<FromThread>) =>
   Logger.make<unknown, void>(({ cause, fiber, logLevel, message }) => {
-    const texts = (Array.isArray(message) ? message : [message]).map((part) =>
-      typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : textOf(part)
-    )
-    if (cause.reasons.length > 0) texts.push(Cause.pretty(cause))
     const annotations = fiber.getRef(References.CurrentLogAnnotations)
     outbox.send({
       type: "log",
       // A line is never logged at `All` or `None`.
       level: logLevel as LogLevel.Severity,
-      message: texts,
+      message: (Array.isArray(message) ? message : [message]).map(String),
+      cause: cause.reasons.length === 0 ? undefined : errorData(Cause.squash(cause)),
       annotations: JSON.parse(JSON.stringify(annotations)) as Readonly<Record<string, unknown>>
     })
   })
