@@ -2,16 +2,9 @@ import { MemoryStorage } from "@tachograph/core"
 import { HttpSuite } from "@tachograph/testkit"
 import { createTachograph } from "../src/index.ts"
 
-const storage = () => MemoryStorage.layer
-
-HttpSuite.run("fetch, memory", {
-  storage,
-  serve: (storage, limits) => createTachograph({ storage, ...limits })
-})
-
-// The only run with the default limits: the others set smaller ones.
+// The only cases with the default limits: the others set smaller ones.
 HttpSuite.run("fetch, memory, default body limits", {
-  storage,
+  storage: () => MemoryStorage.layer,
   tag: "body-limit",
   maxBody: 32 * 1024 * 1024,
   maxOtherBody: 1024 * 1024,
