@@ -65,11 +65,13 @@ export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOn
     known.generation === known.host.generation &&
     (known.until === Number.POSITIVE_INFINITY || clock.currentTimeMillisUnsafe() < known.until)
 
-  /** The node of a connection has refused a write. Known of it is only what was new. */
-  const refuse = (known: Known) => {
-    if (known.until !== Number.POSITIVE_INFINITY || known.generation !== known.host.generation) return
-    known.until = 0
-    known.host.generation++
+  /** The node of a connection has refused a write. Known of it is only what was new. Returns why, where that is known. */
+  const refuse = (known: Known): string | undefined => {
+    if (known.until === Number.POSITIVE_INFINITY && known.generation === known.host.generation) {
+      known.until = 0
+      known.host.generation++
+    }
+    return known.reason
   }
 
   /** Asks whether the node only reads. */

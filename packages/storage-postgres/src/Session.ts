@@ -20,17 +20,19 @@ type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray
 
 export class Session implements SqlConnection.Connection {
   readonly connection: PgConnection.PgConnection
-  readonly #onReadsOnly: () => void
+  readonly #onReadsOnly: () => string | undefined
 
-  constructor(connection: PgConnection.PgConnection, onReadsOnly: () => void) {
+  /** `onReadsOnly` returns why the database only reads, where that is known. */
+  constructor(connection: PgConnection.PgConnection, onReadsOnly: () => string | undefined) {
     this.connection = connection
     this.#onReadsOnly = onReadsOnly
   }
 
   #noted<A>(effect: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> {
     return Effect.catch(effect, (error) => {
-      if (isReadsOnly(error)) this.#onReadsOnly()
-      return Effect.fail(error)
+      if (!isReadsOnly(error)) return Effect.fail(error)
+      const reason = this.#onReadsOnly()
+      return Effect.fail(reason === undefined ? error : readsOnly(reason))
     })
   }
 
