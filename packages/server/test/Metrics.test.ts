@@ -3,7 +3,7 @@ import { HttpClient } from "@tachograph/testkit"
 import { globSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it, vi } from "vitest"
 import { runInProcess } from "./CommandLine.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
@@ -81,7 +81,14 @@ describe("/metrics after a few requests", () => {
     database.exec("UPDATE packs SET pack = zeroblob(length(pack))")
     database.close()
     expect((await client.get(`/api/v1/events/${recorded.body.event_id}`)).body.type).toBe("event-damaged")
-    text = (await client.get("/metrics")).text
+    // What the storage does meanwhile, such as a backup, ends.
+    await vi.waitFor(
+      async () => {
+        text = (await client.get("/metrics")).text
+        expect(text).toContain("\ntachograph_storage_operations 0\n")
+      },
+      { timeout: 60_000, interval: 20 }
+    )
     versions = [
       (await client.get("/health")).body.version,
       (await client.get("/api/v1/me")).body.version,
