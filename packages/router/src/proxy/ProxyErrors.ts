@@ -3,8 +3,12 @@ import { hint } from "@tachograph/formats/Near"
 import * as Answer from "../response/Answer.ts"
 
 /** SDKs of providers look for the message in `error`. */
-const refuse = (status: number, type: string, message: string): Answer.Answer =>
-  Answer.refuse(status, type, {}, { message, error: { type, message } })
+const refuse = (
+  status: number,
+  type: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {}
+): Answer.Answer => Answer.refuse(status, type, headers, { message, error: { type, message } })
 
 export const badPath = refuse(
   400,
@@ -51,7 +55,14 @@ export const bodyParsed = refuse(
   "The host read the body before the proxy, and did not keep its bytes: mount Tachograph before parsers of bodies."
 )
 
-export const upgradeRefused = refuse(501, "upgrade-unsupported", "The proxy does not pass on WebSocket connections.")
+/** Clients that can do without a WebSocket take 426 for the sign to do so at once, and try again after other errors. */
+export const upgradeRefused = refuse(
+  426,
+  "upgrade-unsupported",
+  "The proxy does not pass on WebSocket connections. Make the same call over HTTP, by POST to the same path.",
+  // RFC 9110, section 15.5.22: the protocol to use instead.
+  { upgrade: "HTTP/1.1", connection: "upgrade" }
+)
 
 export const upstreamUnreachable = refuse(
   502,

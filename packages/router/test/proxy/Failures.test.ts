@@ -282,14 +282,23 @@ describe("requests that the proxy refuses", () => {
     ["an upstream that is not configured", 404, "upstream-not-found", head("/proxy/other/x", "host: x")],
     ["a path out of the base path", 400, "bad-request", head("/proxy/local/%2e%2e/x", "host: x")],
     ["another host in the target", 400, "bad-request", head("http://evil.example/proxy/local/x", "host: x")],
-    ["two hosts", 400, "bad-request", head("/proxy/local/x", "host: x", "host: y")],
-    ["a WebSocket", 501, "upgrade-unsupported", head("/proxy/local/x", "host: x", "upgrade: websocket")]
+    ["two hosts", 400, "bad-request", head("/proxy/local/x", "host: x", "host: y")]
   ])("%s", async (_name, status, type, request) => {
     const { received, url } = await upstream((response) => void response.end())
     const { port } = await proxyTo(url)
     const text = await exchange(port, request)
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(text).toContain(`{"type":"${type}"`)
+    expect(received).toEqual([])
+  })
+
+  it("a WebSocket, with a status after which clients use HTTP", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port } = await proxyTo(url)
+    const headers = { ...withKey, connection: "Upgrade", upgrade: "websocket" }
+    const { answer, body } = await send(port, "/proxy/local/responses", { method: "GET", headers })
+    expect([answer.statusCode, answer.headers.upgrade, answer.headers.connection]).toEqual([426, "HTTP/1.1", "upgrade"])
+    expect(JSON.parse(String(body)).message).toContain("Make the same call over HTTP, by POST to the same path.")
     expect(received).toEqual([])
   })
 

@@ -44,6 +44,14 @@ describe("the proxy over fetch", () => {
     expect(names).toEqual(["host", "authorization", "transfer-encoding", "connection"])
   })
 
+  it("refuses a WebSocket with a status after which clients use HTTP", async () => {
+    const { tachograph } = await proxyTo("http://127.0.0.1:1")
+    const headers = { ...withKey, upgrade: "websocket" }
+    const response = await tachograph.fetch(new Request(`${at}/responses`, { headers }))
+    expect([response.status, response.headers.get("upgrade")]).toEqual([426, "HTTP/1.1"])
+    expect(await response.json()).toMatchObject({ type: "upgrade-unsupported" })
+  })
+
   it("streams, and ends the request to the upstream when the response is cancelled", async () => {
     let arrived: (response: ServerResponse) => void
     const arriving = new Promise<ServerResponse>((resolve) => (arrived = resolve))
