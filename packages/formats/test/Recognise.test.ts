@@ -28,6 +28,8 @@ describe("a request on the wire", () => {
     ],
     ["https://api.openai.com/v1/responses", { input: "a" }, "provider1-responses"],
     ["/v1/responses", { model: "a", previous_response_id: "b" }, "provider1-responses"],
+    ["https://api.openai.com/v1/responses/compact", { model: "a", input: [] }, "provider1-responses"],
+    ["/openai/v1/responses/compact?api-version=1", { previous_response_id: "b" }, "provider1-responses"],
     ["https://api.anthropic.com/v1/messages", messages, "provider2-messages"],
     ["https://api.anthropic.com/v1/messages?beta=false", messages, "provider2-messages"],
     ["https://api.anthropic.com/v1/messages?x=1&beta=true#a", messages, "provider2-beta-messages"],
@@ -38,6 +40,32 @@ describe("a request on the wire", () => {
       "provider2-beta-messages"
     ],
     ["https://bedrock-runtime.l.amazonaws.com/model/anthropic.claude-v2%3A1/invoke", messages, "provider2-messages"],
+    ...[
+      "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fabc",
+      "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc",
+      "arn:aws-us-gov:bedrock:us-gov-west-1:1:provisioned-model/abc",
+      "abc123"
+    ].map((model): [string, unknown, Api] => [
+      `/model/${model}/invoke`,
+      { anthropic_version: "bedrock-2023-05-31", messages: [{ role: "user", content: "a" }] },
+      "provider2-messages"
+    ]),
+    [
+      "/model/abc/invoke",
+      { anthropic_version: "bedrock-2023-05-31", anthropic_beta: ["b"], messages: [{ role: "user" }] },
+      "provider2-beta-messages"
+    ],
+    [
+      "/model/openai.gpt-oss-120b-1%3A0/invoke",
+      { messages: [{ role: "user", content: "a" }] },
+      "provider1-chat-completions"
+    ],
+    [`${vertex}/mistralai/models/m:streamRawPredict`, { model: "m", messages: [{}] }, "provider1-chat-completions"],
+    [
+      "/v1/projects/p/locations/l/endpoints/7:rawPredict",
+      { anthropic_version: "vertex-2023-10-16", messages: [{ role: "user" }] },
+      "provider2-messages"
+    ],
     [
       "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent?key=k",
       { contents: [{}] },
@@ -74,7 +102,9 @@ describe("a request on the wire", () => {
     "/v1beta/interactions/v1_1/cancel",
     `${vertex}/google/models/gemini-3-pro:predict`,
     "/model/anthropic.claude-v2/invoke-with-response-stream",
-    "/model/meta.llama3/invoke",
+    "/model/a/b/invoke",
+    "/v1/responses/input_tokens",
+    "/v1/responses/resp_1/compact",
     "/search?next=/v1/chat/completions",
     "/#/v1/messages",
     "https://chat/completions",
@@ -96,7 +126,9 @@ describe("a request on the wire", () => {
       "/forms/f/responses": { answers: [1] },
       "/channels/c/messages": { content: "a" },
       "/v1beta/models/gemini-3-pro:generateContent": { instances: [] },
-      "/api/interactions": { type: 1 }
+      "/api/interactions": { type: 1 },
+      "/model/meta.llama3/invoke": { prompt: "a" },
+      "/v1/models/m:rawPredict": { instances: [] }
     }
     for (const [url, body] of Object.entries(others)) {
       for (const none of [undefined, null]) expect(recognise(url, none)).not.toBeNull()
@@ -149,6 +181,8 @@ describe("a request on the wire", () => {
     ["/v1beta/tunedModels/mine:generateContent", "tunedModels/mine"],
     ["/model/anthropic.claude-v2%3A1/invoke", "anthropic.claude-v2:1"],
     ["/model/a%ZZ/invoke", "a%ZZ"],
+    ["/model/arn%3Aaws%3Abedrock%3Ar%3A1%3Ainference-profile%2Fa/invoke", "arn:aws:bedrock:r:1:inference-profile/a"],
+    ["/model/arn:aws:bedrock:r:1:inference-profile/a/invoke", "arn:aws:bedrock:r:1:inference-profile/a"],
     ["/openai/deployments/my%20gpt/chat/completions?api-version=1", "my gpt"],
     ["/openai/deployments/mine/responses", "mine"],
     ["/v1/chat/completions", null],

@@ -4,6 +4,7 @@ import { type Api, modelInUrl, recognise } from "@tachograph/formats"
 import * as Masking from "@tachograph/formats/masking/Call"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
+import { isBilled } from "@tachograph/formats/Unrecognised"
 import { isUtf8 } from "node:buffer"
 import { hash } from "node:crypto"
 import * as CallInputs from "./CallInputs.ts"
@@ -19,9 +20,10 @@ export interface Bodies {
 
 /**
  * The body, or why there is none: the request is no JSON object, it may be none because something ended it before an answer
- * came, it is one of something else than a call, or it has more credentials than can be looked for.
+ * came, it is one of something else than a call, or of one in none of the formats that is billed, or it has more credentials than can be
+ * looked for.
  */
-export type Made = Buffer | "undecodable" | Interruption | "no-call" | "too-many-credentials"
+export type Made = Buffer | "undecodable" | Interruption | "no-call" | "unrecognised" | "too-many-credentials"
 
 const derivedSession = (api: Api, inputs: object): string => hash("sha256", sessionSeed(api, inputs))
 
@@ -58,14 +60,21 @@ function* inUtf8(text: Buffer): Steps.Steps<Buffer> {
   return Buffer.concat(parts)
 }
 
+/** A request that is not known to be a call may be none, or one whose answer is missing. */
+const unlessCall = ({ interruption, rest }: PassedCall, { inputs, output }: Bodies): Made => {
+  if (interruption !== undefined || output === undefined) return "no-call"
+  return isBilled(rest, inputs.toString("latin1"), output.toString("latin1")) ? "unrecognised" : "no-call"
+}
+
 export function* make(call: PassedCall, bodies: Bodies): Steps.Steps<Made> {
-  const { beta, contentType, failureCode, firstByteMs, grouping, interruption, rest, status } = call
+  const { beta, contentType, failureCode, firstByteMs, grouping, interruption, kind, rest, status } = call
   const sent = yield* inUtf8(withoutMark(bodies.inputs))
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
+  if (inputs === undefined && kind === "unknown") return unlessCall(call, bodies)
   if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
-  const api = recognise(rest, inputs, beta)
-  if (api === null) return "no-call"
   const body = bodies.output && (yield* inUtf8(withoutMark(bodies.output)))
+  const api = recognise(rest, inputs, beta) ?? (yield* CallOutput.apiOf(call, inputs, body))
+  if (api === null) return unlessCall(call, bodies)
   const output =
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))

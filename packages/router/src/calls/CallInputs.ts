@@ -1,7 +1,7 @@
 /** Reads the JSON text of an object, as a request to a model is one. */
 import { JsonValue, type Steps } from "@tachograph/core"
 
-/** What tells a request to a model from others: see `recognise`. Of a list, that it has elements. */
+/** What tells a request to a model, or the answer to one, from others: see `recognise`. Of a list, that it has elements. */
 const deciding = JsonValue.fieldsAt([
   ["messages", 0, "role"],
   ["messages", 1, "role"],
@@ -12,7 +12,14 @@ const deciding = JsonValue.fieldsAt([
   ["conversation", "id"],
   ["contents", 0],
   ["agent"],
-  ["anthropic_beta", 0]
+  ["anthropic_beta", 0],
+  ["anthropic_version"],
+  ["object"],
+  ["type"],
+  ["choices"],
+  ["candidates"],
+  ["usage"],
+  ["usageMetadata"]
 ])
 
 /** Undefined if the text is no JSON object. Of a long text, which is read in steps, what decides its format, unless all of it is needed. */

@@ -2,9 +2,9 @@
 import { Steps } from "@tachograph/core"
 import { type Api, type Format, formats, type JsonObject } from "@tachograph/formats"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
-import { beginsAsEvents, isStream } from "@tachograph/formats/Recognise"
+import { beginsAsEvents, firstEvents, isStream, recogniseByAnswer } from "@tachograph/formats/Recognise"
 import * as CallInputs from "./CallInputs.ts"
-import type { Interruption } from "./PassedCall.ts"
+import type { Interruption, PassedCall } from "./PassedCall.ts"
 
 export interface ReceivedOutput {
   readonly api: Api
@@ -52,11 +52,29 @@ function* whole({ body, failureCode, interruption, status }: ReceivedOutput): St
 /** No field of an event stream is longer, with a byte order mark and its colon (bytes). */
 const beginningBytes = 16
 
+/** How much of a stream is read to tell its format (bytes). */
+const firstEventsBytes = 64 * 1024
+
+const beginsStream = (body: Buffer): boolean => beginsAsEvents(body.toString("utf8", 0, beginningBytes))
+
+/** The format of a call by its answer, where its path does not say it. `body` is undefined if it cannot be decompressed. */
+export function* apiOf(
+  { beta, rest }: Pick<PassedCall, "beta" | "rest">,
+  inputs: object | undefined,
+  body: Buffer | undefined
+): Steps.Steps<Api | null> {
+  if (inputs === undefined || body === undefined) return null
+  const answers = beginsStream(body)
+    ? firstEvents(body.toString("utf8", 0, firstEventsBytes))
+    : [yield* CallInputs.parse(body, false)]
+  return recogniseByAnswer(rest, inputs, answers, beta)
+}
+
 export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
   const { api, body, contentType, rest, status } = received
   // Those of `aisdk` are no bytes, and it has no endpoint.
   const format = formats[api] as Format
   const isAnswer = status >= 200 && status < 300
-  const isStreamed = isStream(rest, contentType) || beginsAsEvents(body.toString("utf8", 0, beginningBytes))
+  const isStreamed = isStream(rest, contentType) || beginsStream(body)
   return yield* isAnswer && isStreamed ? accumulate(received, format) : whole(received)
 }

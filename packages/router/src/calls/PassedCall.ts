@@ -15,7 +15,11 @@ export interface Grouping {
   readonly person?: string
 }
 
+/** `unknown` is a request by POST whose path says nothing. It is one to a model, or none, by what it and its answer say. */
+export type CallKind = "call" | "unknown"
+
 export interface PassedCall {
+  readonly kind: CallKind
   readonly fingerprintId: string
   /** Path and query below the upstream. */
   readonly rest: string

@@ -2,6 +2,7 @@
 import { Events, prefix } from "@tachograph/api"
 import { InFlightSet, type Principal } from "@tachograph/core"
 import * as Retries from "@tachograph/formats/Retries"
+import { PathCounts } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -9,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
 import * as BasePath from "../BasePath.ts"
-import type { Interruption, PassedCall } from "../calls/PassedCall.ts"
+import type { CallKind, Interruption, PassedCall } from "../calls/PassedCall.ts"
 import { Front } from "../front/Front.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
 import * as InProcess from "../mounts/InProcess.ts"
@@ -23,6 +24,9 @@ import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
 /** A call that begins. */
 export interface Begun {
+  readonly kind: CallKind
+  /** The name of its upstream. */
+  readonly upstream: string
   readonly rest: string
   readonly headers: ForwardedHeaders.RawHeaders
   readonly project: Principal["project"]
@@ -38,6 +42,7 @@ export interface CopiedCall {
 /** A call that is over and not recorded yet. */
 interface WaitingCall {
   readonly copies: Copies
+  readonly upstream: string
   readonly project: Principal["project"]
   /** Without the copies of its bodies, which are made for each attempt. */
   readonly passed: Omit<PassedCall, "fingerprintId">
@@ -99,12 +104,27 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const run = Effect.runForkWith(yield* Effect.context<Front>())
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   const unknownHeaders = new UnknownHeaders()
+  const unrecognised = new PathCounts()
   let isAway = false
   let lastError: string | undefined
 
   const drop = (reason: Unrecorded): void => {
     metrics.countCall(reason)
     log.say(reason)
+  }
+
+  const dropOf = (kind: CallKind, reason: Unrecorded): void => {
+    // Any other may be no call.
+    if (kind === "call") drop(reason)
+  }
+
+  /** Counts a call that no format has. The log names each path once. */
+  const countUnrecognised = ({ passed, upstream }: WaitingCall): void => {
+    const { isFirst, path } = unrecognised.add(passed.rest)
+    metrics.countUnrecognised(path)
+    if (!isFirst) return
+    const message = "A model call is in no format that is recorded: calls of this path pass, and are only counted"
+    run(Effect.annotateLogs(Effect.logWarning(message), { upstream, path }))
   }
 
   /** Says once in an outage that calls wait. */
@@ -144,7 +164,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     if (refusal?.isOfDeath === true) {
       // With one more death within a minute the thread would stay down.
       if (call.isAlone) {
-        drop("internal")
+        dropOf(call.passed.kind, "internal")
         return true
       }
       call.isAlone = true
@@ -156,12 +176,17 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     return true
   })
 
-  const settledAfter = (type: string, { attempts, project }: WaitingCall) => {
+  const settledAfter = (type: string, call: WaitingCall) => {
+    const { attempts, passed, project } = call
+    if (type === "unrecognised") {
+      countUnrecognised(call)
+      return Effect.succeed(true)
+    }
     lastError = type
     if (type === "fingerprint-not-found") fingerprints.delete(project)
     if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
     if (doubtful.has(type) && attempts < Retries.attemptsOfInternalErrors) return Effect.succeed(false)
-    drop(reasonOf(type))
+    dropOf(passed.kind, reasonOf(type))
     return Effect.succeed(true)
   }
 
@@ -170,7 +195,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       Effect.catch(({ type }) => settledAfter(type, call)),
       Effect.catchCause((cause) =>
         Effect.map(Effect.logError("Recording a call failed", cause), () => {
-          drop("internal")
+          dropOf(call.passed.kind, "internal")
           return true
         })
       )
@@ -219,9 +244,9 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     }
   }
 
-  const begin = ({ headers, project, rest }: Begun): CopiedCall => {
+  const begin = ({ headers, kind, project, rest, upstream }: Begun): CopiedCall => {
     sayUnknown(headers)
-    const copies = new Copies(budget, maxBytes, headers, rest)
+    const copies = new Copies(budget, maxBytes, headers, rest, kind === "unknown")
     const occurredAt = new Date()
     const startedAtMs = performance.now()
     return {
@@ -231,7 +256,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         const { firstByteAtMs, status, ...heard } = copies.end()
         if (copies.unkept !== undefined) {
           copies.release()
-          return drop(copies.unkept)
+          return dropOf(kind, copies.unkept)
         }
         let said: ReturnType<typeof ofHeaders>
         try {
@@ -239,9 +264,10 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         } catch {
           // What ends the call is the host's server, which an error must not reach.
           copies.release()
-          return drop("internal")
+          return dropOf(kind, "internal")
         }
         const passed = {
+          kind,
           ...said,
           rest,
           requestBytes: copies.requestBytes,
@@ -254,10 +280,10 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
         }
         const { bytes } = copies
-        if (backlog.add({ copies, project, passed, bytes, idempotencyKey: randomUUID(), attempts: 0, isAlone: false }))
-          return
+        const waiting = { copies, project, upstream, passed, bytes, attempts: 0, isAlone: false }
+        if (backlog.add({ ...waiting, idempotencyKey: randomUUID() })) return
         copies.release()
-        drop("closing")
+        dropOf(kind, "closing")
       }
     }
   }

@@ -1,5 +1,6 @@
 /** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
 import { BodyCollector } from "../front/BodyCollector.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
 /** How many bytes the copies of all calls may take together. */
 export class CopyBudget {
@@ -14,9 +15,9 @@ export class CopyBudget {
     return this.#held
   }
 
-  /** False if they exceed the budget; then they are not counted. */
-  reserve(bytes: number): boolean {
-    if (this.#held + bytes > this.maxBytes) return false
+  /** False if they exceed the budget, or this part of it; then they are not counted. */
+  reserve(bytes: number, part = 1): boolean {
+    if (this.#held + bytes > this.maxBytes * part) return false
     this.#held += bytes
     return true
   }
@@ -39,6 +40,15 @@ const bytesOf = (texts: ReadonlyArray<string>): number =>
 /** Why a call is not recorded: a body is too long, or the copies of all calls take too much. */
 type Unkept = "payload-too-large" | "held-bytes"
 
+/** What requests that may be no calls leave to those that are, of the budget. */
+const partOfUnknown = 1 / 2
+
+/** Answers that may be one of a model, and say what it used. */
+const mayBeAnswer = (status: number, headers: ReadonlyArray<string>): boolean =>
+  status >= 200 &&
+  status < 300 &&
+  /json|event-stream|text\/plain/i.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json")
+
 /** What passed beside the bodies. */
 export interface Heard {
   /** 0 where no response came. */
@@ -57,6 +67,7 @@ export class Copies {
   readonly #budget: CopyBudget
   readonly #request: BodyCollector
   readonly #response: BodyCollector
+  readonly #isUnknown: boolean
   #requestHeaders: ReadonlyArray<string>
   #status = 0
   #firstByteAtMs: number | undefined
@@ -66,8 +77,18 @@ export class Copies {
   #held = 0
   #unkept: Unkept | undefined
 
-  /** `maxBytes` is the limit on each of the bodies. `target` is held beside the copies for as long as it is. */
-  constructor(budget: CopyBudget, maxBytes: number, requestHeaders: ReadonlyArray<string>, target: string) {
+  /**
+   * `maxBytes` is the limit on each of the bodies. `target` is held beside the copies for as long as it is. `isUnknown` says that it may
+   * be no call.
+   */
+  constructor(
+    budget: CopyBudget,
+    maxBytes: number,
+    requestHeaders: ReadonlyArray<string>,
+    target: string,
+    isUnknown = false
+  ) {
+    this.#isUnknown = isUnknown
     const permit = { reserve: (bytes: number) => this.#reserve(bytes) }
     this.#budget = budget
     this.#requestHeaders = requestHeaders
@@ -94,6 +115,7 @@ export class Copies {
     if (this.#isOver) return
     this.#status = status
     if (this.#unkept !== undefined) return
+    if (this.#isUnknown && !mayBeAnswer(status, headers)) return this.#giveUp("held-bytes")
     if (!this.#reserve(bytesOf(headers))) return this.#giveUp("held-bytes")
     this.#responseHeaders = headers
   }
@@ -143,7 +165,7 @@ export class Copies {
   }
 
   #reserve(bytes: number): boolean {
-    const isReserved = this.#budget.reserve(bytes)
+    const isReserved = this.#budget.reserve(bytes, this.#isUnknown ? partOfUnknown : 1)
     if (isReserved) this.#held += bytes
     return isReserved
   }

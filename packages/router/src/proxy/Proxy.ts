@@ -17,15 +17,15 @@ import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
 import * as Pipelining from "../mounts/Pipelining.ts"
 import * as Web from "../mounts/Web.ts"
+import type { CallKind } from "../calls/PassedCall.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import { BurstLog } from "./BurstLog.ts"
-import * as CallHeaders from "./CallHeaders.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import { CopyBudget } from "./Copies.ts"
 import { Cuts } from "./Cuts.ts"
 import type { Followed } from "./Followed.ts"
-import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
@@ -68,6 +68,16 @@ const unansweredAnswers: Readonly<Record<Unanswered, Answer>> = {
   closing: ProxyErrors.closing,
   timeout: ProxyErrors.upstreamTimeout,
   unreachable: ProxyErrors.upstreamUnreachable
+}
+
+/** Bodies of requests whose path says nothing: a call in a format of somebody's own is in JSON, or in a form that uploads a file. */
+const mayBeCall = /json|form-data/i
+
+/** What a request may be to the recorder; undefined where it is no call. */
+const kindOf = (method: string, rest: string, headers: ForwardedHeaders.RawHeaders): CallKind | undefined => {
+  if (method !== "POST") return undefined
+  if (recognise(rest) !== null) return "call"
+  return mayBeCall.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json") ? "unknown" : undefined
 }
 
 /** Works until the scope is closed. */
@@ -113,12 +123,12 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   /** Follows a request that passes. `call` is undefined where it is no model call. */
   const follow = (
     method: string,
-    { rest }: Gate.Destination,
+    { rest, upstream }: Gate.Destination,
     headers: ForwardedHeaders.RawHeaders,
     { project }: Principal
   ) => {
-    const isCall = method === "POST" && recognise(rest, undefined, CallHeaders.betaOf(headers)) !== null
-    const call = isCall ? beginCall({ rest, headers, project }) : undefined
+    const kind = kindOf(method, rest, headers)
+    const call = kind && beginCall({ kind, upstream: upstream.name, rest, headers, project })
     if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false

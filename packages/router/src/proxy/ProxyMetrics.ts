@@ -14,6 +14,12 @@ const calls = Metric.counter("tachograph_proxy_calls_total", {
   incremental: true
 })
 
+const unrecognised = Metric.counter("tachograph_proxy_unrecognised_calls_total", {
+  description:
+    "Requests by POST that passed, named a model, were answered with what it used, and are in no format that is recorded",
+  incremental: true
+})
+
 const held = Metric.gauge("tachograph_proxy_held_bytes", {
   description: "Bytes of calls that the proxy holds for the recorder"
 })
@@ -62,28 +68,32 @@ export interface ProxyMetrics {
   readonly showWaiting: (calls: () => number) => Effect.Effect<void, never, Scope.Scope>
   readonly count: (outcome: Outcome) => void
   readonly countCall: (outcome: "recorded" | Unrecorded, by?: number) => void
+  /** `path` is of few, and holds no names and no ids. */
+  readonly countUnrecognised: (path: string) => void
 }
 
 /** `heldBytes` is what calls take that are not recorded. */
 export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   const context = yield* Effect.context<never>()
   yield* ObservableMetrics.show(ObservableMetrics.of(held, () => ({ value: heldBytes() })))
-  const counterOf = (metric: typeof calls) => {
+  const counterOf = (metric: typeof calls, label: "outcome" | "path") => {
     const known = new Map<string, typeof calls>()
-    return (outcome: string, by: number) => {
-      const counter = known.get(outcome) ?? Metric.withAttributes(metric, { outcome })
-      known.set(outcome, counter)
+    return (value: string, by: number) => {
+      const counter = known.get(value) ?? Metric.withAttributes(metric, { [label]: value })
+      known.set(value, counter)
       counter.updateUnsafe(by, context)
     }
   }
-  const countRequest = counterOf(requests)
-  const countCall = counterOf(calls)
+  const countRequest = counterOf(requests, "outcome")
+  const countCall = counterOf(calls, "outcome")
+  const countUnrecognised = counterOf(unrecognised, "path")
   for (const outcome of outcomes) countRequest(outcome, 0)
   for (const outcome of ["recorded", ...alerted]) countCall(outcome, 0)
   return {
     showWaiting: (calls: () => number) =>
       ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: calls() }))),
     count: (outcome) => countRequest(outcome, 1),
-    countCall: (outcome, by = 1) => countCall(outcome, by)
+    countCall: (outcome, by = 1) => countCall(outcome, by),
+    countUnrecognised: (path) => countUnrecognised(path, 1)
   } satisfies ProxyMetrics as ProxyMetrics
 })

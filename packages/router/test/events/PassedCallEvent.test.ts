@@ -10,6 +10,7 @@ const inputs = `{"messages":[],"pad":"${"a".repeat(50_000)}"}`
 const output = `{"choices":[],"pad":"${"b".repeat(50_000)}"}`
 
 const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall => ({
+  kind: "call",
   fingerprintId: "a fingerprint",
   rest: "/chat/completions",
   beta: undefined,
