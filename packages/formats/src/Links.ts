@@ -15,7 +15,11 @@ export interface Links {
 export const linkKeys: ReadonlySet<string> = new Set([
   "previous_response_id",
   "previous_interaction_id",
-  "conversation"
+  "conversation",
+  // Of what an earlier call has begun, where nothing more is known of that: see `Endings.ts`.
+  "response_id",
+  "interaction_id",
+  "request_id"
 ])
 
 const none: Links = { answer: null, previous: null, conversation: null }
@@ -27,10 +31,15 @@ export const links = (api: Api, inputs: unknown, output: unknown): Links => {
     case "provider1-responses": {
       const conversation = get(inputs, "conversation")
       const id = isObject(conversation) ? conversation["id"] : conversation
-      return { answer, previous: text(get(inputs, "previous_response_id")), conversation: text(id) }
+      const previous = text(get(inputs, "previous_response_id")) ?? text(get(inputs, "response_id"))
+      return { answer, previous, conversation: text(id) }
     }
-    case "provider3-interactions":
-      return { answer, previous: text(get(inputs, "previous_interaction_id")), conversation: null }
+    case "provider3-interactions": {
+      const previous = text(get(inputs, "previous_interaction_id")) ?? text(get(inputs, "interaction_id"))
+      return { answer, previous, conversation: null }
+    }
+    case "provider1-chat-completions":
+      return { ...none, answer: text(get(output, "request_id")), previous: text(get(inputs, "request_id")) }
     default:
       return none
   }

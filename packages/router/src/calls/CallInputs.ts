@@ -12,6 +12,8 @@ const deciding = JsonValue.fieldsAt([
   ["conversation", "id"],
   ["contents", 0],
   ["agent"],
+  ["background"],
+  ["deferred"],
   ["anthropic_beta", 0],
   ["anthropic_version"],
   ["object"],

@@ -15,12 +15,16 @@ export interface Grouping {
   readonly person?: string
 }
 
-/** `unknown` is a request by POST whose path says nothing. It is one to a model, or none, by what it and its answer say. */
-export type CallKind = "call" | "unknown"
+/**
+ * `unknown` is a request by POST whose path says nothing: one to a model, or none, by what it and its answer say. `end` asks for the answer
+ * of a call that was made before.
+ */
+export type CallKind = "call" | "unknown" | "end"
 
 export interface PassedCall {
   readonly kind: CallKind
   readonly fingerprintId: string
+  readonly method: string
   /** Path and query below the upstream. */
   readonly rest: string
   /** The header `anthropic-beta`. */

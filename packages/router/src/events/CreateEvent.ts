@@ -1,6 +1,7 @@
 /** Create Event: decodes the body, or makes it of a call that passed the proxy, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
 import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachograph/core"
+import * as Endings from "@tachograph/formats/Endings"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
 import { type Exchange, RedactPatterns } from "../Engine.ts"
@@ -57,7 +58,7 @@ export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
   const loop = new LoopBudget()
-  const bodyOf = PassedCallEvent.make(loop, largeBodyBytes)
+  const passedCalls = PassedCallEvent.make(loop, largeBodyBytes)
   const patterns = yield* RedactPatterns
   const redactor = patterns === null ? undefined : new Redactor(patterns)
 
@@ -85,10 +86,14 @@ export const make = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (exchange: Exchange) {
     const { arrivedAtMs, body: sent, headers, isStrict, maxEventBytes, passed, project } = exchange
-    const bytes = passed === undefined ? sent : yield* bodyOf(passed, bufferOf(sent), maxEventBytes)
-    if (typeof bytes === "string") return bytes === "no-call" ? noCall : Answer.refuse(422, bytes)
-    const body = { bytes, isJson: JsonBody.isJson(headers["content-type"]) }
-    const key = headers[Events.idempotencyKeyHeader]
+    const made =
+      passed === undefined
+        ? { body: sent, ends: undefined }
+        : yield* passedCalls.bodyOf(project, passed, bufferOf(sent), maxEventBytes)
+    if (typeof made === "string") return made === "no-call" ? noCall : Answer.refuse(422, made)
+    const { ends } = made
+    const body = { bytes: made.body, isJson: JsonBody.isJson(headers["content-type"]) }
+    const key = ends === undefined ? headers[Events.idempotencyKeyHeader] : Endings.keyOf(ends)
     const { event, ignored } = yield* redactor === undefined
       ? decode(project, body, isStrict, key)
       : decodeMasked(redactor, project, body, isStrict, key)
@@ -97,6 +102,7 @@ export const make = Effect.gen(function* () {
       CurrentProject,
       project
     )
+    if (ends !== undefined) passedCalls.ended(project, ends)
     return IgnoredFields.name(EventResponse.receipt(written), ignored)
   })
 })

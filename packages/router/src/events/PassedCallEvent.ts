@@ -3,6 +3,7 @@ import { PayloadTooLargeError } from "@tachograph/api"
 import { Errors, Steps } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import { type Asked, BegunCalls } from "@tachograph/formats/Endings"
 import * as CallEvent from "../calls/CallEvent.ts"
 import * as Decompression from "../calls/Decompression.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
@@ -18,6 +19,7 @@ type CopiedBodies = Record<"inputs" | "output", Buffer>
 /** Makes the bodies of one instance. `largeBytes` says from which length on it shares turns of the event loop. */
 export const make = (loop: LoopBudget, largeBytes: number) => {
   const decompressing = Semaphore.makeUnsafe(maxDecompressing)
+  const begun: CallEvent.Begun["calls"] = new BegunCalls()
 
   const decompress = async (call: PassedCall, { inputs, output }: CopiedBodies, maxBytes: number) => {
     const request = await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)
@@ -31,12 +33,12 @@ export const make = (loop: LoopBudget, largeBytes: number) => {
     } satisfies CallEvent.Bodies
   }
 
-  return Effect.fnUntraced(function* (call: PassedCall, copies: Buffer, maxBytes: number) {
+  const bodyOf = Effect.fnUntraced(function* (project: string, call: PassedCall, copies: Buffer, maxBytes: number) {
     const inputs = copies.subarray(0, call.requestBytes)
     const output = copies.subarray(call.requestBytes)
     const isPlain = call.requestEncoding === undefined && call.responseEncoding === undefined
     const makeOf = (bodies: CallEvent.Bodies): Effect.Effect<CallEvent.Made> => {
-      const steps = CallEvent.make(call, bodies)
+      const steps = CallEvent.make(call, bodies, { calls: begun, scope: project })
       const isLarge = bodies.inputs.length + (bodies.output?.length ?? 0) >= largeBytes
       return isLarge ? loop.runSteps(steps) : Effect.sync(() => Steps.run(steps))
     }
@@ -47,9 +49,15 @@ export const make = (loop: LoopBudget, largeBytes: number) => {
           decompressing.withPermits(1)
         )
     if (typeof made === "string") return made
-    if (made.length > maxBytes) return yield* new PayloadTooLargeError()
-    const added = made.length - copies.length
+    if (made.body.length > maxBytes) return yield* new PayloadTooLargeError()
+    const added = made.body.length - copies.length
     if (added > 0 && !isPlain && !(yield* (yield* ReserveAnswer)(added))) return yield* new Errors.Overloaded()
     return made
   })
+
+  return {
+    bodyOf,
+    /** The event that has the end of a call is recorded. */
+    ended: (project: string, asked: Asked): void => begun.end(project, asked)
+  }
 }

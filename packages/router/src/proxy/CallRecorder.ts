@@ -25,6 +25,7 @@ import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 /** A call that begins. */
 export interface Begun {
   readonly kind: CallKind
+  readonly method: string
   /** The name of its upstream. */
   readonly upstream: string
   readonly rest: string
@@ -182,6 +183,8 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       countUnrecognised(call)
       return Effect.succeed(true)
     }
+    // Another process has recorded the end of this call.
+    if (type === "idempotency-key-reused") return Effect.succeed(true)
     lastError = type
     if (type === "fingerprint-not-found") fingerprints.delete(project)
     if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
@@ -244,7 +247,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     }
   }
 
-  const begin = ({ headers, kind, project, rest, upstream }: Begun): CopiedCall => {
+  const begin = ({ headers, kind, method, project, rest, upstream }: Begun): CopiedCall => {
     sayUnknown(headers)
     const copies = new Copies(budget, maxBytes, headers, rest, kind === "unknown")
     const occurredAt = new Date()
@@ -268,6 +271,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
         }
         const passed = {
           kind,
+          method,
           ...said,
           rest,
           requestBytes: copies.requestBytes,

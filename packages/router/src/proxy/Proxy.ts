@@ -4,6 +4,7 @@
  */
 import { InFlightSet, type Principal } from "@tachograph/core"
 import { recognise } from "@tachograph/formats"
+import { askedOf } from "@tachograph/formats/Endings"
 import { isUnreadCall } from "@tachograph/formats/Recognise"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -75,6 +76,7 @@ const mayBeCall = /json|form-data/i
 
 /** What a request may be to the recorder; undefined where it is no call. */
 const kindOf = (method: string, rest: string, headers: ForwardedHeaders.RawHeaders): CallKind | undefined => {
+  if (askedOf(method, rest) !== null) return "end"
   if (method !== "POST") return undefined
   if (recognise(rest) !== null) return "call"
   return mayBeCall.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json") ? "unknown" : undefined
@@ -128,7 +130,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     { project }: Principal
   ) => {
     const kind = kindOf(method, rest, headers)
-    const call = kind && beginCall({ kind, upstream: upstream.name, rest, headers, project })
+    const call = kind && beginCall({ kind, method, upstream: upstream.name, rest, headers, project })
     if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false

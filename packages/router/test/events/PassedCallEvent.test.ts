@@ -11,6 +11,7 @@ const output = `{"choices":[],"pad":"${"b".repeat(50_000)}"}`
 
 const callOf = (request: Buffer, fields: Partial<PassedCall> = {}): PassedCall => ({
   kind: "call",
+  method: "POST",
   fingerprintId: "a fingerprint",
   rest: "/chat/completions",
   beta: undefined,
@@ -42,8 +43,8 @@ const make = (
     encodings.split(", ").reduce((body, name) => (name === "gzip" ? gzipSync(body) : body), Buffer.from(text))
   const request = pack(bodies.inputs, fields.requestEncoding)
   const copies = Buffer.concat([request, pack(bodies.output, fields.responseEncoding)])
-  const bodyOf = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
-  return bodyOf(callOf(request, fields), copies, maxBytes).pipe(
+  const { bodyOf } = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
+  return bodyOf("project", callOf(request, fields), copies, maxBytes).pipe(
     Effect.provideService(ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes))),
     Effect.result,
     Effect.runPromise
@@ -51,7 +52,7 @@ const make = (
 }
 
 const lengthOf = (result: Awaited<ReturnType<typeof make>>) =>
-  Result.isSuccess(result) && typeof result.success !== "string" ? result.success.length : undefined
+  Result.isSuccess(result) && typeof result.success !== "string" ? result.success.body.length : undefined
 
 const gzips = (count: number) => Array.from({ length: count }, () => "gzip").join(", ")
 
@@ -68,7 +69,7 @@ describe("the event of a call that passed", () => {
   const eventOf = async (bodies: { readonly inputs: string; readonly output: string }, fields = {}) => {
     const made = await make(fields, 2_000_000, undefined, bodies)
     if (!Result.isSuccess(made) || typeof made.success === "string") throw new Error("no event")
-    const text = made.success.toString()
+    const text = made.success.body.toString()
     return { text, event: JSON.parse(text) }
   }
 

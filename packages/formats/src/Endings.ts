@@ -1,0 +1,162 @@
+/**
+ * Calls whose answer comes by another request: responses and interactions in the background, streams of them that are resumed, and deferred
+ * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
+ */
+import type { Api } from "./Format.ts"
+import { get, text } from "./json/Read.ts"
+import { decodedOrSame } from "./PercentDecoding.ts"
+
+/** The call that is asked for, by the id that its first answer had. */
+export interface Asked {
+  readonly api: Api
+  readonly id: string
+}
+
+/** By the method and the end of the path. A response that is cancelled is answered with what it came to. */
+const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: Api]> = [
+  ["GET", /\/responses\/([^/]+)$/, "provider1-responses"],
+  ["POST", /\/responses\/([^/]+)\/cancel$/, "provider1-responses"],
+  ["GET", /\/interactions\/([^/]+)$/, "provider3-interactions"],
+  ["POST", /\/interactions\/([^/]+)[/:]cancel$/, "provider3-interactions"],
+  ["GET", /\/chat\/deferred-completion\/([^/]+)$/, "provider1-chat-completions"]
+]
+
+/** An id that an idempotency key can hold. */
+const idForm = /^[\x21-\x7e]{1,200}$/
+
+const idOf = (value: unknown): string | null => (typeof value === "string" && idForm.test(value) ? value : null)
+
+/** What a request asks for that an earlier one has begun; null where it asks for nothing of that kind. */
+export const askedOf = (method: string, url: string | URL): Asked | null => {
+  // Most are calls.
+  const path = `${url}`.replace(/[?#].*$/s, "").replace(/\/$/, "")
+  for (const [of, form, api] of retrievals) {
+    const id = of === method ? idOf(decodedOrSame(form.exec(path)?.[1] ?? "")) : null
+    if (id !== null) return { api, id }
+  }
+  return null
+}
+
+interface Sliced {
+  readonly slice: (from: number, to: number) => { readonly toString: () => string }
+}
+
+/** The name of an id among the parameters of a request for it. */
+const idKeys: Readonly<Partial<Record<Api, string>>> = {
+  "provider1-responses": "response_id",
+  "provider3-interactions": "interaction_id",
+  "provider1-chat-completions": "request_id"
+}
+
+/** The inputs of an end whose call is not known: what was asked for, which `links` reads. */
+export const inputsOf = ({ api, id }: Asked): string => JSON.stringify({ [idKeys[api] ?? "id"]: id })
+
+const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
+
+const isDeferred = (api: Api): boolean => api === "provider1-chat-completions"
+
+/** Whether an answer that was asked for is that to which its call has come, whatever that is: cancelled and failed ones are. */
+export const isEnd = ({ api }: Asked, output: unknown): boolean => {
+  if (isDeferred(api)) return Array.isArray(get(output, "choices"))
+  const status = text(get(output, "status"))
+  return status !== null && !running.has(status)
+}
+
+/** Whether an answer says that it was made in the background: so are those of Google's agents, and what was deferred. */
+const isBackground = (api: Api, output: unknown): boolean =>
+  isDeferred(api) ||
+  get(output, "background") === true ||
+  (api === "provider3-interactions" && text(get(output, "agent")) !== null)
+
+/** What a call has made that is asked for by its id; null where it has made nothing of that kind. */
+const madeBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+  const isOfKind = isDeferred(api) ? get(inputs, "deferred") === true : idKeys[api] !== undefined
+  const id = isOfKind ? idOf(get(output, isDeferred(api) ? "request_id" : "id")) : null
+  return id === null ? null : { api, id }
+}
+
+/** What a call has begun and not ended, so that its end is to be asked for; null where it has ended. */
+export const begunBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+  const made = madeBy(api, inputs, output)
+  return made !== null && (isDeferred(api) || running.has(text(get(output, "status")) ?? "")) ? made : null
+}
+
+/** What a call has made in the background, ended or not; null where it was not made there. */
+export const inBackground = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+  const made = madeBy(api, inputs, output)
+  return made !== null && (get(inputs, "background") === true || isBackground(api, output)) ? made : null
+}
+
+/**
+ * Whether the JSON text of an output may be that of a call in the background, which few are. `indexOf` and `slice` are those of a text, or
+ * of its bytes.
+ */
+export const mayBeInBackground = (api: Api, output: Pick<string, "includes" | "indexOf"> & Sliced): boolean => {
+  if (idKeys[api] === undefined || isDeferred(api)) return false
+  if (output.includes('"queued"') || output.includes('"in_progress"')) return true
+  const at = output.indexOf('"background"')
+  return at !== -1 && /^\s*:\s*true/.test(output.slice(at + '"background"'.length, at + 32).toString())
+}
+
+/** The model of an answer, where the request that named it is not known. */
+export const modelOf = (output: unknown): string | undefined =>
+  text(get(output, "model")) ?? text(get(output, "agent")) ?? undefined
+
+/** For how long a recorder knows an idempotency key (ms), less a day: after that it cannot be told whether an end was recorded. */
+const knownForMs = 6 * 24 * 60 * 60 * 1000
+
+const createdAtMs = (output: unknown): number => {
+  const created = get(output, "completed_at") ?? get(output, "created_at") ?? get(output, "created")
+  return typeof created === "number" ? created * 1000 : Date.parse(text(created) ?? "")
+}
+
+/** Whether the end of a call that is not known is to be recorded: any other may have been answered to its own request. */
+export const isEndOfUnknown = ({ api }: Asked, output: unknown, nowMs: number): boolean =>
+  isBackground(api, output) && nowMs - createdAtMs(output) < knownForMs
+
+/** The idempotency key of the event that has the end: whoever asks for it again, here or in another process, has the same. */
+export const keyOf = ({ api, id }: Asked): string => `end:${api}:${id}`
+
+/**
+ * What names the session of a call in the background that has no name: whoever asks for its end knows no more than its answer. A
+ * conversation that the provider keeps is named as `sessionSeed` does it.
+ */
+export const seedOf = ({ api, id }: Asked, output: unknown): string => {
+  const conversation = text(get(output, "conversation", "id") ?? get(output, "conversation"))
+  return JSON.stringify(conversation === null ? ["answer", api, id] : ["conversation", conversation])
+}
+
+/** How many calls are remembered, and how long their texts may be together. */
+export const [maxBegun, maxBegunCharacters] = [1_000, 8 * 1024 * 1024]
+
+/** Calls that have begun, so that their ends have what they asked: the latest ones. */
+export class BegunCalls<Call extends { readonly inputs: string }> {
+  readonly #calls = new Map<string, { readonly call: Call; isEnded: boolean }>()
+  #characters = 0
+
+  /** `scope` tells calls of several projects apart. Calls whose inputs are too long are not remembered with them. */
+  add(scope: string, asked: Asked, call: Call): void {
+    const key = `${scope} ${keyOf(asked)}`
+    const before = this.#calls.get(key)
+    if (before !== undefined) return
+    const kept = call.inputs.length > maxBegunCharacters / 8 ? { ...call, inputs: inputsOf(asked) } : call
+    this.#calls.set(key, { call: kept, isEnded: false })
+    this.#characters += kept.inputs.length
+    for (const oldest of this.#calls.keys()) {
+      if (this.#calls.size <= maxBegun && this.#characters <= maxBegunCharacters) break
+      this.#characters -= this.#calls.get(oldest)!.call.inputs.length
+      this.#calls.delete(oldest)
+    }
+  }
+
+  /** Undefined where none is known. */
+  find(scope: string, asked: Asked): { readonly call: Call; readonly isEnded: boolean } | undefined {
+    return this.#calls.get(`${scope} ${keyOf(asked)}`)
+  }
+
+  /** The end is recorded. */
+  end(scope: string, asked: Asked): void {
+    const known = this.#calls.get(`${scope} ${keyOf(asked)}`)
+    if (known !== undefined) known.isEnded = true
+  }
+}
