@@ -57,7 +57,7 @@ else {
     return { storage, recorder }
   })
 
-  /** Runs a case with two servers, in whose database `person` has an event in each of some sessions on each node. */
+  /** Runs a case with two servers, in whose database `anna` has an event in each of some sessions on each node. */
   const run = (
     test: (setup: {
       readonly phase: Effect.Success<ReturnType<typeof SecondPhase.make>>
@@ -79,7 +79,7 @@ else {
       const { recorder: other } = yield* open(config)
       yield* Calls.putFingerprint(storage, defaultProject)
       const sessions = Array.from({ length: 24 }, (_, n) => `session ${n}`)
-      yield* Effect.forEach(sessions, (session) => Calls.record(recorder, call(session, "person")))
+      yield* Effect.forEach(sessions, (session) => Calls.record(recorder, call(session, "anna")))
       const rows = yield* sql<{ port: number; names: string }>`SELECT nodeport AS port, result AS names
         FROM run_command_on_placements(${`"${config.schema}".sessions`}, 'SELECT string_agg(session_id, '','') FROM %s')
         WHERE success AND result <> ''`
@@ -106,8 +106,8 @@ else {
         const unsure = call(there[0]!, "somebody")
         const needing = [
           call(there[1]!, "somebody"),
-          { ...call(there[1]!, "person"), agent: "agent 8" },
-          { ...call(there[1]!, "person"), api: "provider2-messages" as const }
+          { ...call(there[1]!, "anna"), agent: "agent 8" },
+          { ...call(there[1]!, "anna"), api: "provider2-messages" as const }
         ]
         const kept = call(elsewhere[0]!, "somebody")
         let acknowledged: EventId | undefined
@@ -152,14 +152,14 @@ else {
     run(({ elsewhere, other, phase, recorder, storage, there }) =>
       Effect.gen(function* () {
         const settledMs = Effect.map(storage.watermark(defaultProject), EventTime.of)
-        const given = call(there[0]!, "person")
+        const given = call(there[0]!, "anna")
         let begun = 0
         const [exit, acknowledged] = yield* phase.stall(
           Effect.gen(function* () {
             begun = Date.now()
             const recorded = Effect.exit(Calls.record(recorder, given))
             const [exit] = yield* Effect.all([recorded, phase.dropCommitting], { concurrency: 2 })
-            const id = yield* Calls.record(other, call(elsewhere[0]!, "person"))
+            const id = yield* Calls.record(other, call(elsewhere[0]!, "anna"))
             // Longer than what the watermark allows for the clocks.
             const end = Date.now() + 2_500
             while (Date.now() < end) {
@@ -185,7 +185,7 @@ else {
     run(({ config, elsewhere, phase, storage, there }) =>
       Effect.gen(function* () {
         const impatient = yield* open({ ...config, operationTimeout: 2_000 })
-        const record = (session: string) => Effect.exit(Calls.record(impatient.recorder, call(session, "person")))
+        const record = (session: string) => Effect.exit(Calls.record(impatient.recorder, call(session, "anna")))
         const nodeOf = (session: string) => storage.nodeOf(storage.laneOf(SessionId.make(session)))
         const stalled = nodeOf(there[0]!)
         expect(nodeOf(elsewhere[0]!)).not.toBe(stalled)
@@ -213,7 +213,7 @@ else {
       Effect.gen(function* () {
         // Each of them is on one node or the other.
         const calls = elsewhere.slice(0, 8).map((session, n) => ({
-          ...call(session, "person"),
+          ...call(session, "anna"),
           api: "provider2-messages" as const,
           inputs: JSON.stringify({ model: "m", system: `${n} ${Calls.noise(n, 12_000)}`, messages: [] })
         }))
@@ -237,14 +237,14 @@ else {
   it("says of no erasure that it is done while a node has only prepared it", () =>
     run(({ config, other, phase, recorder, sql, there }) =>
       Effect.gen(function* () {
-        const person = PersonId.make("person")
+        const person = PersonId.make("anna")
         const erase = phase.cut(errorOf(recorder.erasePerson(person)))
         expect(yield* erase).toBe("storage-unavailable")
         expect(yield* erase).toBe("storage-unavailable")
         expect(yield* phase.recover).toBeGreaterThan(0)
         yield* recorder.erasePerson(person)
-        expect(yield* NodeRows.countOnNodes(sql, config.schema, NodeRows.contains("person"))).toEqual({})
-        yield* Calls.record(other, call(there[0]!, "person"))
+        expect(yield* NodeRows.countOnNodes(sql, config.schema, NodeRows.contains("anna"))).toEqual({})
+        yield* Calls.record(other, call(there[0]!, "anna"))
       })
     ))
 

@@ -14,8 +14,8 @@ const { seed } = TestSeed
 
 /** Tables with rows of the project. */
 const ofProject = [
-  ...["agent_usage", "agents", "agent_versions", "event_kinds", "fingerprints", "projects", "session_counters"],
-  ...["rollups", "storage_usage", "tachograph_migrations"]
+  ...["agent_usage", "agents", "agent_versions", "audit_log", "event_kinds", "fingerprints", "projects"],
+  ...["rollups", "session_counters", "storage_usage", "tachograph_migrations"]
 ]
 
 const eraseAll = Effect.fnUntraced(function* (events: ReadonlyArray<EventSummary>) {
