@@ -1,8 +1,8 @@
 /** On what the price of a call of the AI SDK depends: the SDK hands out what the provider counted, by the provider's own names. */
-import { stepsOf } from "./AiSdkUsage.ts"
+import { isCounted, stepsOf, tokensOfStep } from "./AiSdkUsage.ts"
 import * as AnthropicUsage from "./AnthropicUsage.ts"
-import type { Billing, Json } from "./Format.ts"
-import { tokensOfModality } from "./GoogleUsage.ts"
+import type { Billing, Json, Request, RequestBilling, Uncounted } from "./Format.ts"
+import { distinct, tokensOfModality } from "./GoogleUsage.ts"
 import { count, first, get, isEmpty, isObject, list, sum, text } from "./json/Read.ts"
 
 /** Where OpenAI and Google count tokens by modality. */
@@ -25,24 +25,38 @@ const served = (step: unknown) => {
 const isOtherAction = (block: Json): boolean =>
   (find(block, ["output", "action", "type"], ["result", "action", "type"]) ?? "search") !== "search"
 
+/** What stands in an answer of one of the provider's own tools. */
+const blocksOf = (step: unknown, tool: string): ReadonlyArray<Json> =>
+  list(get(step, "content")).filter(
+    (block) => get(block, "providerExecuted") === true && text(get(block, "toolName"))?.startsWith(tool)
+  )
+
+const callsOf = ({ step }: { readonly step: unknown }, tool: string): ReadonlyArray<Json> =>
+  blocksOf(step, tool).filter((block) => get(block, "type") === "tool-call")
+
+/** Tools of providers that are paid for beside the tokens. */
+const paidTools: ReadonlyArray<readonly [tool: string, part: Uncounted]> = [
+  ["code_interpreter", "code_interpreter"],
+  ["image_generation", "images"]
+]
+
 /** The searches of one step: those that the provider counted, else those that its answer shows. */
 const searchesOf = ({ raw, said, step }: ReturnType<typeof served>): number | null => {
   const counted = count(get(raw, "server_tool_use", "web_search_requests"))
   if (counted !== null) return counted
   const queries = said.map((each) => get(each, "groundingMetadata", "webSearchQueries")).find(Array.isArray)
-  if (queries !== undefined) return list(queries).filter((query) => !isEmpty(query)).length
-  const blocks = list(get(step, "content")).filter(
-    (block) => get(block, "providerExecuted") === true && text(get(block, "toolName"))?.startsWith("web_search")
-  )
+  if (queries !== undefined) return distinct(list(queries))
+  const queried = count(get(raw, "num_search_queries"))
+  if (queried !== null) return queried
   const idOf = (block: Json) => get(block, "toolCallId")
-  const others = new Set(blocks.filter(isOtherAction).map(idOf))
-  return blocks.filter((block) => get(block, "type") === "tool-call" && !others.has(idOf(block))).length || null
+  const others = new Set(blocksOf(step, "web_search").filter(isOtherAction).map(idOf))
+  return callsOf({ step }, "web_search").filter((block) => !others.has(idOf(block))).length || null
 }
 
-export const billingOf = (output: unknown): Billing => {
-  const steps = stepsOf(output).map(served)
+/** What the answers of some steps depend on together. */
+const ofSteps = (steps: ReadonlyArray<ReturnType<typeof served>>): RequestBilling => {
   const raws = steps.map(({ raw }) => raw)
-  const tokens = (modality: "AUDIO" | "IMAGE", keys: ReadonlyArray<string>, ...path: ReadonlyArray<string>) =>
+  const tokens = (modality: "AUDIO" | "IMAGE" | "VIDEO", keys: ReadonlyArray<string>, ...path: ReadonlyArray<string>) =>
     sum(
       ...raws.flatMap((raw) =>
         keys
@@ -52,6 +66,8 @@ export const billingOf = (output: unknown): Billing => {
           )
       )
     )
+  const cached = (modality: "AUDIO" | "IMAGE") =>
+    tokens(modality, ["cacheTokensDetails"]) ?? tokens(modality, inputs, "cached_tokens_details")
   return {
     service_tier: first(
       ...raws.map((raw) => AnthropicUsage.tierOf(raw) ?? text(find(raw, ["serviceTier"], ["trafficType"]))),
@@ -59,10 +75,39 @@ export const billingOf = (output: unknown): Billing => {
     ),
     cache_write_1h_tokens: sum(...raws.map((raw) => count(get(raw, "cache_creation", "ephemeral_1h_input_tokens")))),
     input_audio_tokens: tokens("AUDIO", inputs),
-    cache_audio_read_tokens:
-      tokens("AUDIO", ["cacheTokensDetails"]) ?? tokens("AUDIO", inputs, "cached_tokens_details"),
+    input_image_tokens: tokens("IMAGE", inputs),
+    input_video_tokens: tokens("VIDEO", inputs),
+    cache_audio_read_tokens: cached("AUDIO"),
+    cache_image_read_tokens: cached("IMAGE"),
     output_audio_tokens: tokens("AUDIO", outputs),
     output_image_tokens: tokens("IMAGE", outputs),
-    web_searches: sum(...steps.map(searchesOf))
+    output_video_tokens: tokens("VIDEO", outputs),
+    citation_tokens: sum(...raws.map((raw) => count(get(raw, "citation_tokens")))),
+    web_searches: sum(...steps.map(searchesOf)),
+    file_searches: sum(...steps.map((step) => callsOf(step, "file_search").length || null)),
+    uncounted: paidTools
+      .filter(([tool]) => steps.some((step) => callsOf(step, tool).length > 0))
+      .map(([, part]) => part)
   }
+}
+
+/** The requests of a step: one, or several where Anthropic says that it made them. */
+const requestsOfStep = (step: ReturnType<typeof served>): ReadonlyArray<Request> => {
+  const tokens = tokensOfStep(step.step)
+  const counts = { input_tokens: tokens.input, output_tokens: tokens.output }
+  const model = text(get(step.step, "model", "modelId"))
+  const names = { provider: null, model, response_model: text(get(step.step, "response", "modelId")) }
+  const several = AnthropicUsage.requestsOf(step.raw, counts)
+  if (several !== null)
+    return several.map((one) => ({ ...one, model, response_model: one.response_model ?? names.response_model }))
+  const cache = { cache_read_tokens: tokens.cacheRead, cache_write_tokens: tokens.cacheWrite }
+  return [{ ...ofSteps([step]), ...names, ...counts, ...cache, reasoning_tokens: tokens.reasoning }]
+}
+
+export const billingOf = (output: unknown): Billing => {
+  const steps = stepsOf(output).map(served)
+  const isEach = steps.every(({ step }) => isCounted(tokensOfStep(step)))
+  const isSeveral = steps.length > 1 || steps.some(({ raw }) => get(raw, "iterations") !== undefined)
+  const requests = isEach && isSeveral ? steps.flatMap(requestsOfStep) : []
+  return { ...ofSteps(steps), requests: requests.length > 1 ? requests : null }
 }

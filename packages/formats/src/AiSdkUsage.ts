@@ -8,7 +8,7 @@ export const stepsOf = (output: unknown): ReadonlyArray<unknown> => {
   return steps.length > 0 ? steps : [output]
 }
 
-interface Tokens {
+export interface Tokens {
   readonly input: number | null
   readonly output: number | null
   readonly cacheRead: number | null
@@ -74,18 +74,19 @@ const flatTokens = (usage: Json | undefined, metadata: Json | undefined): Tokens
   }
 }
 
-const tokensOfStep = (step: unknown): Tokens => {
+export const tokensOfStep = (step: unknown): Tokens => {
   const usage = get(step, "usage")
   return isObject(get(usage, "inputTokens"))
     ? nestedTokens(usage as Json)
     : flatTokens(usage, get(step, "providerMetadata"))
 }
 
+export const isCounted = ({ input, output }: Tokens): boolean => input !== null || output !== null
+
 export const tokensOf = (output: unknown): Tokens => {
   const steps = stepsOf(output).map(tokensOfStep)
-  const isKnown = steps.every(({ input, output }) => input !== null || output !== null)
   // Without the usage of each step, there is at least that of all together.
-  const all = isKnown
+  const all = steps.every(isCounted)
     ? steps
     : [tokensOfStep({ ...rest(output, new Set()), usage: get(output, "totalUsage") ?? get(output, "usage") })]
   const add = (key: keyof Tokens) => sum(...all.map((tokens) => tokens[key]))

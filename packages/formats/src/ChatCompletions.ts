@@ -1,4 +1,5 @@
 /** Chat completions, of OpenAI and of the many that speak them. */
+import * as AnthropicUsage from "./AnthropicUsage.ts"
 import { accumulator } from "./ChatCompletionsStream.ts"
 import { errorOf } from "./Errors.ts"
 import type {
@@ -14,7 +15,7 @@ import type {
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
-import { tokensOf } from "./OpenAiUsage.ts"
+import { modalitiesOf, tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 
@@ -86,17 +87,25 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
+const isCitation = (note: Json): boolean => get(note, "type") === "url_citation"
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const { inputDetails, outputDetails } = tokensOf(usageOf(output))
+  const usage = usageOf(output)
+  const { input, inputDetails, output: answered, outputDetails } = tokensOf(usage)
+  const searches = count(get(usage, "num_search_queries"))
+  const hasCited = list(get(output, "choices")).some((choice) =>
+    list(get(choice, "message", "annotations")).some(isCitation)
+  )
   return {
-    service_tier: text(get(output, "service_tier")) ?? text(get(usageOf(output), "service_tier")),
+    service_tier: text(get(output, "service_tier")) ?? text(get(usage, "service_tier")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: count(get(inputDetails, "audio_tokens")),
-    cache_audio_read_tokens: count(get(inputDetails, "cached_tokens_details", "audio_tokens")),
-    output_audio_tokens: count(get(outputDetails, "audio_tokens")),
-    output_image_tokens: count(get(outputDetails, "image_tokens")),
-    web_searches: count(get(usageOf(output), "num_search_queries"))
+    ...modalitiesOf(inputDetails, outputDetails),
+    citation_tokens: count(get(usage, "citation_tokens")),
+    web_searches: searches,
+    file_searches: null,
+    uncounted: hasCited && searches === null ? ["web_search"] : [],
+    requests: AnthropicUsage.requestsOf(usage, { input_tokens: input, output_tokens: answered })
   }
 }
 

@@ -48,20 +48,48 @@ export interface Facts {
   readonly error_status: number | null
 }
 
-/** What the price of a call depends on besides its facts. */
-export interface Billing {
+/** What costs something and is not counted, such as `maps`. `@tachograph/prices` has the same words. */
+export type Uncounted = "web_search" | "images" | "code_interpreter" | "maps" | "advisor"
+
+/** What the price of a request depends on besides its facts. */
+export interface RequestBilling {
   /** The tier that the provider says it served, such as `default`, `batch`, `flex` or `priority`. */
   readonly service_tier: string | null
   /** The part of `cache_write_tokens` that is kept for an hour. */
   readonly cache_write_1h_tokens: number | null
-  /** Parts of `input_tokens`, of `cache_read_tokens` and of `output_tokens` that are audio. */
+  /** Parts of `input_tokens`, of `cache_read_tokens` and of `output_tokens` that are no text. */
   readonly input_audio_tokens: number | null
+  readonly input_image_tokens: number | null
+  readonly input_video_tokens: number | null
   readonly cache_audio_read_tokens: number | null
+  readonly cache_image_read_tokens: number | null
   readonly output_audio_tokens: number | null
-  /** The part of `output_tokens` that is images. */
   readonly output_image_tokens: number | null
-  /** How many times the provider searched the web for the answer. */
+  readonly output_video_tokens: number | null
+  /** Tokens of the sources that the provider read, which it counts beside all others. */
+  readonly citation_tokens: number | null
+  /** How many times the provider searched the web for the answer, and the application's files. */
   readonly web_searches: number | null
+  readonly file_searches: number | null
+  readonly uncounted: ReadonlyArray<Uncounted>
+}
+
+/** One of the requests that a call made, by itself. Where its provider and models are null, they are the call's. */
+export interface Request extends RequestBilling {
+  readonly provider: string | null
+  readonly model: string | null
+  readonly response_model: string | null
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly cache_read_tokens: number | null
+  readonly cache_write_tokens: number | null
+  readonly reasoning_tokens: number | null
+}
+
+/** What the price of a call depends on besides its facts. */
+export interface Billing extends RequestBilling {
+  /** The requests that the call made, where it made several and says what each took. Null otherwise. */
+  readonly requests: ReadonlyArray<Request> | null
 }
 
 /** `inputs` and `output` are parsed JSON, of any value. */

@@ -1,6 +1,6 @@
 /** How Google counts tokens, in both of its formats. */
 import type { Facts, Json } from "./Format.ts"
-import { count, get, sum, text } from "./json/Read.ts"
+import { count, get, isEmpty, sum, text } from "./json/Read.ts"
 
 type Tokens = Pick<
   Facts,
@@ -35,10 +35,14 @@ export const tokensOf = (counts: Counts): Tokens => {
 
 /** The tokens of a modality in lists of counts by modality; null where none is counted. */
 export const tokensOfModality = (
-  modality: "AUDIO" | "IMAGE",
+  modality: "AUDIO" | "IMAGE" | "VIDEO",
   ...details: ReadonlyArray<Json | undefined>
 ): number | null => {
   const all = details.flatMap((each) => (Array.isArray(each) ? (each as ReadonlyArray<Json>) : []))
   const found = all.filter((item) => text(get(item, "modality"))?.toUpperCase() === modality)
   return sum(...found.map((item) => count(get(item, "tokenCount") ?? get(item, "token_count") ?? get(item, "tokens"))))
 }
+
+/** Google bills each query of an answer once, however often it was made. */
+export const distinct = (queries: ReadonlyArray<Json>): number =>
+  new Set(queries.filter((query) => !isEmpty(query)).map((query) => JSON.stringify(query))).size

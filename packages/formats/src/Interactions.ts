@@ -13,7 +13,7 @@ import type {
   StopReason
 } from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
-import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { distinct, tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "./Parts.ts"
 
@@ -75,21 +75,36 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 export const billing: ReadBilling = (_, output) => {
   const usage = get(output, "usage")
   const steps = stepsOf(output)
-  const counted = list(get(usage, "grounding_tool_count")).find((item) => get(item, "type") === "google_search")
+  const counted = list(get(usage, "grounding_tool_count"))
+  const countOf = (tool: string) =>
+    count(
+      get(
+        counted.find((item) => get(item, "type") === tool),
+        "count"
+      )
+    )
   const searches = list(steps).filter((item) => typeOf(item) === "google_search_call")
-  const queries = searches.flatMap((item) => list(get(item, "arguments", "queries")).filter((query) => !isEmpty(query)))
+  const queries = searches.flatMap((item) => list(get(item, "arguments", "queries")))
+  const inputs = [get(usage, "input_tokens_by_modality"), get(usage, "tool_use_tokens_by_modality")]
+  const cached = get(usage, "cached_tokens_by_modality")
+  const outputs = get(usage, "output_tokens_by_modality")
+  const isOfMaps = (countOf("google_maps") ?? 0) > 0 || list(steps).some((item) => typeOf(item) === "google_maps_call")
   return {
     service_tier: text(get(output, "service_tier")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: tokensOfModality(
-      "AUDIO",
-      get(usage, "input_tokens_by_modality"),
-      get(usage, "tool_use_tokens_by_modality")
-    ),
-    cache_audio_read_tokens: tokensOfModality("AUDIO", get(usage, "cached_tokens_by_modality")),
-    output_audio_tokens: tokensOfModality("AUDIO", get(usage, "output_tokens_by_modality")),
-    output_image_tokens: tokensOfModality("IMAGE", get(usage, "output_tokens_by_modality")),
-    web_searches: count(get(counted, "count")) ?? (Array.isArray(steps) ? queries.length : null)
+    input_audio_tokens: tokensOfModality("AUDIO", ...inputs),
+    input_image_tokens: tokensOfModality("IMAGE", ...inputs),
+    input_video_tokens: tokensOfModality("VIDEO", ...inputs),
+    cache_audio_read_tokens: tokensOfModality("AUDIO", cached),
+    cache_image_read_tokens: tokensOfModality("IMAGE", cached),
+    output_audio_tokens: tokensOfModality("AUDIO", outputs),
+    output_image_tokens: tokensOfModality("IMAGE", outputs),
+    output_video_tokens: tokensOfModality("VIDEO", outputs),
+    citation_tokens: null,
+    web_searches: countOf("google_search") ?? (Array.isArray(steps) ? distinct(queries) : null),
+    file_searches: null,
+    uncounted: isOfMaps ? ["maps"] : [],
+    requests: null
   }
 }
 

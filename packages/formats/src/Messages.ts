@@ -1,5 +1,5 @@
 /** Anthropic's messages (https://platform.claude.com/docs/en/api/messages), also from Bedrock, Vertex and gateways. */
-import { tierOf } from "./AnthropicUsage.ts"
+import * as AnthropicUsage from "./AnthropicUsage.ts"
 import { errorOf } from "./Errors.ts"
 import type {
   Conversation,
@@ -12,10 +12,10 @@ import type {
   Part,
   ReadBilling
 } from "./Format.ts"
-import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
-import { providerOfModel } from "./Providers.ts"
+import { isOpenModel, providerOfModel } from "./Providers.ts"
 import * as StopReasons from "./StopReasons.ts"
 
 /** Bedrock and Vertex want their name in the request, and put it into the ids of answers. */
@@ -24,59 +24,17 @@ const providers: ReadonlyArray<readonly [version: string, id: string, provider: 
   ["vertex-", "msg_vrtx_", "google"]
 ]
 
-const providerOf = (inputs: unknown, output: unknown): string => {
+const providerOf = (inputs: unknown, output: unknown): string | null => {
   const version = text(get(inputs, "anthropic_version")) ?? ""
   const id = text(get(output, "id")) ?? ""
   const found = providers.find(([versionHead, idHead]) => version.startsWith(versionHead) || id.startsWith(idHead))
-  return found?.[2] ?? providerOfModel(inputs, output) ?? "anthropic"
+  const provider = found?.[2] ?? providerOfModel(inputs, output)
+  return provider ?? (isOpenModel(inputs, output) ? null : "anthropic")
 }
 
-/** The sum of counts of which some may be missing. Null where one is no count: then the sum is not known. */
-const total = (values: ReadonlyArray<Json | undefined>): number | null => {
-  let known: number | null = null
-  for (const value of values) {
-    if (value === undefined || value === null) continue
-    const counted = count(value)
-    if (counted === null) return null
-    known = (known ?? 0) + counted
-  }
-  return count(known)
-}
-
-/** The usages that are paid for. The provider's own sum leaves out what it spent on compacting the conversation. */
-const usagesOf = (output: unknown): ReadonlyArray<Json> => {
-  const usage = get(output, "usage")
-  if (!isObject(usage)) return []
-  return [usage, ...list(usage["iterations"]).filter((iteration) => get(iteration, "type") === "compaction")]
-}
-
-/** What was written to the cache, by how long it is kept. */
-const creationOf = (usage: Json): JsonObject => {
-  const creation = get(usage, "cache_creation")
-  return isObject(creation) ? creation : {}
-}
-
-const cacheWriteOf = (usage: Json): Json | undefined => {
-  const written = get(usage, "cache_creation_input_tokens")
-  const { ephemeral_1h_input_tokens: hour, ephemeral_5m_input_tokens: minutes } = creationOf(usage)
-  return written ?? total([minutes, hour])
-}
-
-const tokensOf = (output: unknown) => {
-  const usages = usagesOf(output)
-  const read = usages.map((usage) => get(usage, "cache_read_input_tokens"))
-  const written = usages.map(cacheWriteOf)
-  const fresh = usages.map((usage) => get(usage, "input_tokens"))
-  const answered = usages.map((usage) => get(usage, "output_tokens"))
-  return {
-    // What was read from a cache or written to it is not in the provider's `input_tokens`.
-    input_tokens: count(fresh[0]) === null ? null : total([...fresh, ...read, ...written]),
-    output_tokens: count(answered[0]) === null ? null : total(answered),
-    cache_read_tokens: total(read),
-    cache_write_tokens: total(written),
-    reasoning_tokens: total(usages.map((usage) => get(usage, "output_tokens_details", "thinking_tokens")))
-  }
-}
+/** With what the provider spent on compacting the conversation, which its own sum leaves out. */
+const tokensOf = (output: unknown): AnthropicUsage.Tokens =>
+  AnthropicUsage.sumOf(AnthropicUsage.paidOf(get(output, "usage")))
 
 /** Types of blocks that call a tool: the application's, the provider's own, and one of an MCP server. */
 const calls: ReadonlySet<Json | undefined> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"])
@@ -101,15 +59,10 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 }
 
 /** Of the output alone: what was asked for may not be what was served. */
-export const billing: ReadBilling = (_, output) => ({
-  service_tier: tierOf(get(output, "usage")),
-  cache_write_1h_tokens: total(usagesOf(output).map((usage) => creationOf(usage)["ephemeral_1h_input_tokens"])),
-  input_audio_tokens: null,
-  cache_audio_read_tokens: null,
-  output_audio_tokens: null,
-  output_image_tokens: null,
-  web_searches: count(get(output, "usage", "server_tool_use", "web_search_requests"))
-})
+export const billing: ReadBilling = (_, output) => {
+  const usage = get(output, "usage")
+  return { ...AnthropicUsage.billingOf(usage), requests: AnthropicUsage.requestsOf(usage, tokensOf(output)) }
+}
 
 /** Marks of transport: they say where a cache ends, not what was said. */
 const marks = ["cache_control"]

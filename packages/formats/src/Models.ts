@@ -11,7 +11,7 @@ import type {
   Part,
   ReadBilling
 } from "./Format.ts"
-import { tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { distinct, tokensOf, tokensOfModality } from "./GoogleUsage.ts"
 import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
@@ -83,24 +83,28 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const usage = field(output, "usageMetadata")
-  const queries = list(get(output, "candidates")).map((candidate) =>
-    field(field(candidate, "groundingMetadata"), "webSearchQueries")
-  )
-  const searches = queries
-    .filter((each) => each !== undefined)
-    .flatMap((each) => list(each).filter((query) => !isEmpty(query)))
+  const grounding = list(get(output, "candidates")).map((candidate) => field(candidate, "groundingMetadata"))
+  const queries = grounding.map((each) => field(each, "webSearchQueries")).filter(Array.isArray)
+  const inputs = [field(usage, "promptTokensDetails"), field(usage, "toolUsePromptTokensDetails")]
+  const cached = field(usage, "cacheTokensDetails")
+  const outputs = field(usage, "candidatesTokensDetails")
+  const isOfMaps = (chunk: Json) => isObject(get(chunk, "maps"))
   return {
     service_tier: text(field(usage, "serviceTier")) ?? text(field(usage, "trafficType")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: tokensOfModality(
-      "AUDIO",
-      field(usage, "promptTokensDetails"),
-      field(usage, "toolUsePromptTokensDetails")
-    ),
-    cache_audio_read_tokens: tokensOfModality("AUDIO", field(usage, "cacheTokensDetails")),
-    output_audio_tokens: tokensOfModality("AUDIO", field(usage, "candidatesTokensDetails")),
-    output_image_tokens: tokensOfModality("IMAGE", field(usage, "candidatesTokensDetails")),
-    web_searches: queries.some((each) => each !== undefined) ? searches.length : null
+    input_audio_tokens: tokensOfModality("AUDIO", ...inputs),
+    input_image_tokens: tokensOfModality("IMAGE", ...inputs),
+    input_video_tokens: tokensOfModality("VIDEO", ...inputs),
+    cache_audio_read_tokens: tokensOfModality("AUDIO", cached),
+    cache_image_read_tokens: tokensOfModality("IMAGE", cached),
+    output_audio_tokens: tokensOfModality("AUDIO", outputs),
+    output_image_tokens: tokensOfModality("IMAGE", outputs),
+    output_video_tokens: tokensOfModality("VIDEO", outputs),
+    citation_tokens: null,
+    web_searches: queries.length === 0 ? null : distinct(queries.flatMap(list)),
+    file_searches: null,
+    uncounted: grounding.some((each) => list(field(each, "groundingChunks")).some(isOfMaps)) ? ["maps"] : [],
+    requests: null
   }
 }
 

@@ -1,5 +1,5 @@
 /** Tokens as OpenAI and those who speak its formats count them. */
-import type { Json } from "./Format.ts"
+import type { Json, RequestBilling } from "./Format.ts"
 import { count, get, sum } from "./json/Read.ts"
 
 /**
@@ -30,5 +30,26 @@ export const tokensOf = (usage: Json | undefined) => {
       count(get(usage, "num_cached_tokens")) ??
       count(get(usage, "cache_read_input_tokens")),
     cacheWrite: count(get(inputDetails, "cache_write_tokens")) ?? count(get(usage, "cache_creation_input_tokens"))
+  }
+}
+
+/** What is no text, of the details that `tokensOf` returns. */
+export const modalitiesOf = (
+  inputDetails: Json | undefined,
+  outputDetails: Json | undefined
+): Omit<
+  RequestBilling,
+  "cache_write_1h_tokens" | "citation_tokens" | "service_tier" | "uncounted" | `${string}_searches`
+> => {
+  const cached = get(inputDetails, "cached_tokens_details")
+  return {
+    input_audio_tokens: count(get(inputDetails, "audio_tokens")),
+    input_image_tokens: count(get(inputDetails, "image_tokens")),
+    input_video_tokens: count(get(inputDetails, "video_tokens")),
+    cache_audio_read_tokens: count(get(cached, "audio_tokens")),
+    cache_image_read_tokens: count(get(cached, "image_tokens")),
+    output_audio_tokens: count(get(outputDetails, "audio_tokens")),
+    output_image_tokens: count(get(outputDetails, "image_tokens")),
+    output_video_tokens: count(get(outputDetails, "video_tokens"))
   }
 }

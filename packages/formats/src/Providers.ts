@@ -24,24 +24,60 @@ const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
   ["openai", /^(?:(?:ft:)?(?:gpt-(?!oss)|o\d(?:-|$))|chatgpt-|codex-|computer-use-)/],
   ["anthropic", /^claude-/],
   ["aws", /^(?:openai|(?:[a-z-]+\.)?anthropic)\./],
-  ["deepseek", /^deepseek-/],
   ["google", /^gemini-/],
-  ["mistral", /^(?:open-)?(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/],
-  ["moonshotai", /^(?:kimi|moonshot)-/],
   ["perplexity", /^sonar(?:-|$)/],
   ["x-ai", /^grok-/],
-  ["zai", /^glm-/]
+  // Of models whose weights anybody may serve, the names that only their makers use.
+  ["deepseek", /^deepseek-(?:chat|reasoner)$/],
+  ["mistral", /^(?:(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)-.*-latest|codestral-latest)$/],
+  ["mistral", /^open-mi[sx]tral-/],
+  ["moonshotai", /^(?:moonshot-v\d|kimi-latest$|kimi-.*-preview$)/]
 ]
 
-/** The provider of a model that only one serves under its name. */
+const idOf = (output: unknown): string => text(get(output, "id")) ?? ""
+
+/** Models whose weights anybody may serve, and what an answer of their maker has that no other has. */
+const openModels: ReadonlyArray<readonly [provider: string, name: RegExp, isOfMaker: (output: unknown) => boolean]> = [
+  ["deepseek", /^deepseek-/, (output) => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(idOf(output))],
+  [
+    "mistral",
+    /^(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
+    (output) => /^[\da-f]{32}$/.test(idOf(output))
+  ],
+  ["moonshotai", /^kimi-/, (output) => typeof get(output, "usage", "cached_tokens") === "number"],
+  // The time, and sixteen digits.
+  ["zai", /^glm-/, (output) => /^(?:msg_)?20\d{12}[\da-f]{16}$/.test(idOf(output))]
+]
+
+/** Programs that serve models where they run, by what they say of themselves. */
+const programOf = (output: unknown): string | null => {
+  const fingerprint = text(get(output, "system_fingerprint"))
+  if (fingerprint === "fp_ollama") return "ollama"
+  if (fingerprint !== null && fingerprint === get(output, "model")) return "lmstudio"
+  return typeof get(output, "timings", "predicted_ms") === "number" ? "llama.cpp" : null
+}
+
+const modelOf = (inputs: unknown, output: unknown): string =>
+  text(get(output, "model")) ?? text(get(inputs, "model")) ?? ""
+
+/** The provider of a model that only one serves under its name, or whose maker has left its mark. */
 export const providerOfModel = (inputs: unknown, output: unknown): string | undefined => {
-  const model = text(get(output, "model")) ?? text(get(inputs, "model")) ?? ""
-  return models.find(([, name]) => name.test(model))?.[0]
+  const model = modelOf(inputs, output)
+  const closed = models.find(([, name]) => name.test(model))
+  return (closed ?? openModels.find(([, name, isOfMaker]) => name.test(model) && isOfMaker(output)))?.[0]
+}
+
+/** Whether anybody may serve a model, so that its name and format do not say who did. */
+export const isOpenModel = (inputs: unknown, output: unknown): boolean => {
+  const model = modelOf(inputs, output)
+  return openModels.some(([, name]) => name.test(model))
 }
 
 /** The provider by its marks, else by the model's name. */
 export const providerOf = (inputs: unknown, output: unknown): string | null => {
-  if (text(get(output, "id"))?.startsWith("gen-") === true) return "openrouter"
+  if (idOf(output).startsWith("gen-")) return "openrouter"
+  const program = programOf(output)
+  if (program !== null) return program
   const choice = get(output, "choices", 0)
   const places = { output: output as Json, choice, usage: get(output, "usage") }
   for (const [provider, where, key] of marks) if ((get(places[where], key) ?? null) !== null) return provider

@@ -10,11 +10,12 @@ import type {
   Message,
   Part,
   ReadBilling,
-  StopReason
+  StopReason,
+  Uncounted
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, textsOf, toolOf } from "./OpenAiBlocks.ts"
-import { tokensOf } from "./OpenAiUsage.ts"
+import { modalitiesOf, tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 import { accumulator } from "./ResponsesStream.ts"
@@ -92,20 +93,31 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 const isSearch = (item: Json): boolean =>
   typeOf(item) === "web_search_call" && (get(item, "action", "type") ?? "search") === "search"
 
+/** Calls of the provider's own tools that are paid for beside the tokens. */
+const paidCalls: ReadonlyMap<string, Uncounted> = new Map([
+  ["code_interpreter_call", "code_interpreter"],
+  ["image_generation_call", "images"]
+])
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const usage = get(output, "usage")
   const { inputDetails, outputDetails } = tokensOf(usage)
-  const items = get(output, "output")
-  const searches = count(get(usage, "server_side_tool_usage_details", "web_search_calls"))
+  const isThere = Array.isArray(get(output, "output"))
+  const items = list(get(output, "output"))
+  const tools = get(usage, "server_side_tool_usage_details")
+  const searches = count(get(tools, "web_search_calls"))
+  const files = count(get(tools, "file_search_calls"))
+  const paid = items.map((item) => paidCalls.get(typeOf(item))).filter((part) => part !== undefined)
   return {
     service_tier: text(get(output, "service_tier")),
     cache_write_1h_tokens: null,
-    input_audio_tokens: count(get(inputDetails, "audio_tokens")),
-    cache_audio_read_tokens: count(get(inputDetails, "cached_tokens_details", "audio_tokens")),
-    output_audio_tokens: count(get(outputDetails, "audio_tokens")),
-    output_image_tokens: count(get(outputDetails, "image_tokens")),
-    web_searches: searches ?? (Array.isArray(items) ? list(items).filter(isSearch).length : null)
+    ...modalitiesOf(inputDetails, outputDetails),
+    citation_tokens: null,
+    web_searches: searches ?? (isThere ? items.filter(isSearch).length : null),
+    file_searches: files ?? (isThere ? items.filter((item) => typeOf(item) === "file_search_call").length : null),
+    uncounted: Array.from(new Set(paid)),
+    requests: null
   }
 }
 

@@ -11,6 +11,8 @@ export type {
   JsonObject,
   Message,
   Part,
+  Request,
+  RequestBilling,
   StopReason
 } from "./Format.ts"
 export { formats } from "./Formats.ts"

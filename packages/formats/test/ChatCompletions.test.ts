@@ -110,8 +110,21 @@ describe("facts of chat completions", () => {
     ["together", { choices: [{ seed: 1 }] }],
     ["mistral", { model: "mistral-small-latest" }],
     ["mistral", { model: "open-mixtral-8x7b" }],
-    ["zai", { model: "glm-4.7" }],
-    ["moonshotai", { model: "kimi-k2" }],
+    ["zai", { model: "glm-4.7", id: "20260701071019fb893cf0ba38429c" }],
+    ["mistral", { model: "mistral-medium-3", id: "b6fb3feaa0154b08bad5a1ea48f56374" }],
+    ["moonshotai", { model: "kimi-k2", usage: { cached_tokens: 0 } }],
+    ["moonshotai", { model: "moonshot-v1-8k" }],
+    ["deepseek", { model: "deepseek-v4-flash", id: "9373c33a-2d56-4240-a9fa-b489b43619a5" }],
+    ["deepseek", { model: "deepseek-reasoner" }],
+    ["ollama", { model: "deepseek-r1:8b", system_fingerprint: "fp_ollama" }],
+    ["ollama", { model: "gpt-4o", system_fingerprint: "fp_ollama" }],
+    ["lmstudio", { model: "mistral-small-3.2", system_fingerprint: "mistral-small-3.2" }],
+    ["llama.cpp", { model: "gpt-4o-mini", system_fingerprint: "b4321-1a2b3c4d", timings: { predicted_ms: 4.5 } }],
+    [null, { model: "deepseek-r1-distill-qwen-7b", id: "chatcmpl-7" }],
+    [null, { model: "glm-4.7", id: "chatcmpl-7" }],
+    [null, { model: "kimi-k2", usage: { prompt_tokens: 1 } }],
+    [null, { model: "mistral-small3.2:24b", id: "chatcmpl-7" }],
+    [null, { model: "mistral-nemo", id: "chatcmpl-7" }],
     ["anthropic", { model: "claude-haiku-4-5" }],
     ["openai", { model: "gpt-4o" }],
     ["openai", { model: "o3" }],
@@ -130,7 +143,7 @@ describe("facts of chat completions", () => {
   })
 
   it("say what a price depends on", () => {
-    expect(billing({ service_tier: "flex" }, openAi.output)).toEqual({
+    expect(billing({ service_tier: "flex" }, openAi.output)).toMatchObject({
       service_tier: "default",
       cache_write_1h_tokens: null,
       input_audio_tokens: 0,
@@ -140,6 +153,20 @@ describe("facts of chat completions", () => {
       web_searches: null
     })
     expect(billing(null, null).service_tier).toBeNull()
+    const choices = [{ message: { annotations: [{ type: "url_citation", url_citation: {} }] } }]
+    expect(billing({}, { choices }).uncounted).toEqual(["web_search"])
+    const usage = { num_search_queries: 3, citation_tokens: 7 }
+    expect(billing({}, { choices, usage })).toMatchObject({ web_searches: 3, citation_tokens: 7, uncounted: [] })
+    const compacted = { prompt_tokens: 12, completion_tokens: 5 }
+    const iterations = [
+      { type: "compaction", input_tokens: 9, output_tokens: 3 },
+      { type: "message", input_tokens: 3, output_tokens: 2 }
+    ]
+    expect(billing({}, { usage: { ...compacted, iterations } }).requests).toMatchObject([
+      { input_tokens: 3 },
+      { input_tokens: 9 }
+    ])
+    expect(billing({}, { usage: { ...compacted, prompt_tokens: 3, iterations } }).requests).toBeNull()
   })
 })
 
@@ -291,6 +318,7 @@ describe.runIf(areThere)("recorded chat completions", () => {
     ["xai-text", ({ usage }) => ({ provider: "x-ai", output_tokens: usage.total_tokens - usage.prompt_tokens })],
     ["xai-tool-call", ({ usage }) => ({ provider: "x-ai", output_tokens: usage.total_tokens - usage.prompt_tokens })],
     ["moonshotai", ({ usage }) => ({ provider: "moonshotai", cache_read_tokens: usage.cached_tokens })],
+    ["ollama_cloud_gpt-oss_120b_reports", () => ({ provider: "ollama" })],
     ["test_openrouter", () => ({ provider: "openrouter" })],
     ["openrouter_claude", () => ({ error_status: 401 })],
     ["test_tools_streaming_variant_c", () => ({ provider: "openrouter" })],

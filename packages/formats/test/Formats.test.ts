@@ -95,7 +95,7 @@ const readAll = (api: Api, format: Format<unknown>, inputs: unknown, output: unk
   const facts = format.facts(inputs, output)
   for (const key of counts) expect(isCount(facts[key]), key).toBe(true)
   for (const value of Object.values(billings[api](inputs, output)))
-    expect(typeof value === "string" || isCount(value)).toBe(true)
+    expect(typeof value === "string" || isCount(value) || Array.isArray(value)).toBe(true)
   const conversation = format.messages(inputs, output)
   for (const message of [...conversation.input, ...conversation.output]) {
     expect(typeof message.role).toBe("string")

@@ -39,7 +39,7 @@ describe("facts of interactions", () => {
       error_type: null,
       error_status: null
     })
-    expect(billing(everyStep.inputs, everyStep.output)).toEqual({
+    expect(billing(everyStep.inputs, everyStep.output)).toMatchObject({
       service_tier: "standard",
       cache_write_1h_tokens: null,
       input_audio_tokens: 10 + 1,
@@ -56,6 +56,9 @@ describe("facts of interactions", () => {
     }
     expect(billing({}, { usage: counted }).web_searches).toBe(3)
     expect(billing({}, { usage: {} }).web_searches).toBeNull()
+    const search = { type: "google_search_call", arguments: { queries: ["a", "b", "a"] } }
+    expect(billing({}, { steps: [search, search] }).web_searches).toBe(2)
+    expect(billing({}, { steps: [{ type: "google_maps_call" }] }).uncounted).toEqual(["maps"])
   })
 
   it("have what the total says of the output where nothing else does", () => {

@@ -43,7 +43,7 @@ describe("facts of messages", () => {
       error_type: null,
       error_status: null
     })
-    expect(billing({}, everyBlock.output)).toEqual({
+    expect(billing({}, everyBlock.output)).toMatchObject({
       service_tier: "standard",
       cache_write_1h_tokens: 2,
       input_audio_tokens: null,
@@ -99,6 +99,30 @@ describe("facts of messages", () => {
     })
   })
 
+  it("name each request of an answer, and that of an advisor", () => {
+    const of = (...iterations: ReadonlyArray<object>) =>
+      billing(
+        {},
+        { usage: { input_tokens: 12, output_tokens: 9, server_tool_use: { web_search_requests: 2 }, iterations } }
+      )
+    const first = { type: "message", input_tokens: 5, output_tokens: 7 }
+    const second = { type: "message", input_tokens: 7, output_tokens: 2, cache_creation: null }
+    const compaction = { type: "compaction", input_tokens: 90, output_tokens: 3, cache_read_input_tokens: 10 }
+    const advice = { type: "advisor_message", model: "claude-opus-4-7", input_tokens: 1000, output_tokens: 40 }
+    const { requests, web_searches } = of(first, advice, second, compaction, { type: "fallback", input_tokens: 99 })
+    expect(web_searches).toBe(2)
+    expect(requests).toMatchObject([
+      { input_tokens: 5, output_tokens: 7, response_model: null, web_searches: 2 },
+      { input_tokens: 7, output_tokens: 2, response_model: null, web_searches: null },
+      { input_tokens: 100, output_tokens: 3, cache_read_tokens: 10, response_model: null },
+      { input_tokens: 1000, output_tokens: 40, response_model: "claude-opus-4-7" }
+    ])
+    // Of iterations that are not all there, the sum says more.
+    expect(of(first, compaction).requests).toMatchObject([{ input_tokens: 12 }, { input_tokens: 100 }])
+    expect(of({ ...first, input_tokens: 12, output_tokens: 9 }).requests).toBeNull()
+    expect(of(first, second, { ...advice, model: null }).uncounted).toEqual(["advisor"])
+  })
+
   it("translate every reason to stop", () => {
     const reasons = {
       end_turn: "end",
@@ -136,6 +160,7 @@ describe("facts of messages", () => {
     expect(format.facts({}, { id: "msg_vrtx_01" }).provider).toBe("google")
     expect(format.facts({}, { model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" }).provider).toBe("aws")
     expect(format.facts({ model: "deepseek-chat" }, {}).provider).toBe("deepseek")
+    expect(format.facts({ model: "glm-4.7" }, { id: "msg_7" }).provider).toBeNull()
     expect(format.facts({ model: "a model of somebody" }, {}).provider).toBe("anthropic")
   })
 

@@ -45,7 +45,7 @@ describe("facts of generateContent", () => {
       error_type: null,
       error_status: null
     })
-    expect(billing(everyPart.inputs, everyPart.output)).toEqual({
+    expect(billing(everyPart.inputs, everyPart.output)).toMatchObject({
       service_tier: "ON_DEMAND",
       cache_write_1h_tokens: null,
       input_audio_tokens: 7 + 2,
@@ -54,6 +54,12 @@ describe("facts of generateContent", () => {
       output_image_tokens: 25,
       web_searches: 1
     })
+    const grounded = (...webSearchQueries: ReadonlyArray<unknown>) => ({ groundingMetadata: { webSearchQueries } })
+    const candidates = [grounded("a", "b", "a", ""), grounded("b"), { groundingMetadata: { webSearchQueries: null } }]
+    expect(billing({}, { candidates }).web_searches).toBe(2)
+    expect(billing({}, { candidates: candidates.slice(2) }).web_searches).toBeNull()
+    const groundingChunks = [{ maps: { uri: "https://maps.example" } }]
+    expect(billing({}, { candidates: [{ groundingMetadata: { groundingChunks } }] }).uncounted).toEqual(["maps"])
     expect(billing({}, { usageMetadata: { serviceTier: "flex", trafficType: "ON_DEMAND_FLEX" } })).toMatchObject({
       service_tier: "flex",
       web_searches: null

@@ -103,7 +103,7 @@ describe("facts of responses", () => {
       service_tier: "flex",
       output: [search, { ...search, action: { type: "open_page" } }]
     }
-    expect(billing({ service_tier: "auto" }, output)).toEqual({
+    expect(billing({ service_tier: "auto" }, output)).toMatchObject({
       service_tier: "flex",
       cache_write_1h_tokens: null,
       input_audio_tokens: null,
@@ -112,7 +112,12 @@ describe("facts of responses", () => {
       output_image_tokens: null,
       web_searches: 1
     })
-    expect(billing({}, { error: {} }).web_searches).toBeNull()
+    expect(billing({}, { error: {} })).toMatchObject({ web_searches: null, file_searches: null, uncounted: [] })
+    const items = ["file_search_call", "code_interpreter_call", "code_interpreter_call", "image_generation_call"]
+    expect(billing({}, { output: items.map((type) => ({ type })) })).toMatchObject({
+      file_searches: 1,
+      uncounted: ["code_interpreter", "images"]
+    })
   })
 })
 

@@ -40,12 +40,18 @@ const optional = [
   "cache_write_mtok",
   "cache_write_1h_mtok",
   "input_audio_mtok",
+  "input_image_mtok",
+  "input_video_mtok",
   "cache_audio_read_mtok",
+  "cache_image_read_mtok",
   "output_audio_mtok",
   "output_image_mtok",
+  "output_video_mtok",
   "output_reasoning_mtok",
+  "output_citation_mtok",
   "requests_kcount",
-  "web_searches_kcount"
+  "web_searches_kcount",
+  "storage_searches_kcount"
 ]
 const priceKeys = [...required, ...optional]
 

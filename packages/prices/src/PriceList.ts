@@ -1,9 +1,9 @@
 /** Finds the price of a call in the kept list of `@pydantic/genai-prices`, or in prices of your own. */
-import { calcPrice } from "@pydantic/genai-prices"
+import * as KeptPrices from "./KeptPrices.ts"
 import * as ListDates from "./ListDates.ts"
 import type { PriceFile } from "./PriceFile.ts"
-import { nanoDollars, type Rates, ratesOf } from "./Rates.ts"
-import type { Usage } from "./Usage.ts"
+import { amountOf, ratesOf } from "./Rates.ts"
+import type { RequestUsage, UnpricedPart, Usage } from "./Usage.ts"
 
 /**
  * Why a call has no price: it is not known which model it was (`no-model`); the counts of tokens are missing (`no-usage`) or
@@ -12,16 +12,18 @@ import type { Usage } from "./Usage.ts"
  */
 export type Unpriced = "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier"
 
-export type Cost =
-  | {
-      /** Billionths of a US dollar. */
-      readonly nanoDollars: number
-      /** The provider and the model of the price, such as `openai/gpt-4o`. */
-      readonly price: string
-      /** Whether the price is that of the very model, and not of an alias, a family or another provider. */
-      readonly isExact: boolean
-    }
-  | { readonly unpriced: Unpriced }
+export interface Priced {
+  /** Billionths of a US dollar. */
+  readonly nanoDollars: number
+  /** The provider and the model of the price, such as `openai/gpt-4o`; several where requests of the call have several. */
+  readonly price: string
+  /** Whether the price is that of the very model, and not of an alias, a family or another provider, and nothing is left out. */
+  readonly isExact: boolean
+  /** What the call pays for besides, and the list has no price for. */
+  readonly unpricedParts: ReadonlyArray<UnpricedPart>
+}
+
+export type Cost = Priced | { readonly unpriced: Unpriced }
 
 export interface PriceList {
   /** As `ListDates` says. */
@@ -30,13 +32,7 @@ export interface PriceList {
   readonly cost: (usage: Usage, at: Date) => Cost
 }
 
-interface Found {
-  readonly price: string
-  readonly isExact: boolean
-  readonly rates: Rates
-  /** The minute since 1970 that the prices hold for. Null where they always hold. */
-  readonly minute: number | null
-}
+type Found = KeptPrices.Found
 
 /** Tiers at the price of the list, under the names that providers give them. */
 const standardTiers = new Set(["default", "standard", "auto", "on_demand", "traffic_type_unspecified"])
@@ -46,26 +42,6 @@ const maxNameLength = 255
 
 /** Names that are cached. A name is some hundred bytes, so that the cache stays below a megabyte. */
 const maxCached = 1000
-
-const minuteOf = (at: Date): number => Math.floor(at.getTime() / 60_000)
-
-const noUsage = { input_tokens: 0, output_tokens: 0 }
-
-/** A router's name of a model, without the provider before it: `openai/gpt-4o`. */
-const routed = /^[^/]+\/([^/]+)$/
-
-const findKept = (provider: string | null, model: string, at: Date): Found | null => {
-  const ofProvider = (name: string | undefined) =>
-    provider === null || name === undefined ? null : calcPrice(noUsage, name, { providerId: provider, timestamp: at })
-  const found = ofProvider(model) ?? ofProvider(routed.exec(model)?.[1]) ?? calcPrice(noUsage, model, { timestamp: at })
-  if (found === null) return null
-  return {
-    price: `${found.provider.id}/${found.model.id}`,
-    isExact: found.provider.id === provider && found.model.id.toLowerCase() === model,
-    rates: ratesOf(found.model_price),
-    minute: Array.isArray(found.model.prices) ? minuteOf(at) : null
-  }
-}
 
 const findOwn = (own: PriceFile, provider: string | null, model: string): Found | null => {
   const found = own.prices.find(
@@ -83,6 +59,44 @@ const findOwn = (own: PriceFile, provider: string | null, model: string): Found 
   }
 }
 
+const wordsOf = (name: string): string => name.replace(/[^a-z0-9]+/g, "-")
+
+/** Whether the name that was asked for is that of the model that answered, and says more, such as a profile of Bedrock's. */
+const saysMore = (asked: string, answered: string): boolean =>
+  asked.length > answered.length && wordsOf(asked).includes(wordsOf(answered))
+
+/** The price of the model that answered, else of the one that was asked for, which may not be the same. */
+const choose = ({ model, response_model }: RequestUsage, find: (name: string) => Found | null): Found | null => {
+  const answer = response_model === null ? null : find(response_model)
+  if (model === null || model === response_model) return answer
+  if (response_model === null) return find(model)
+  if (!saysMore(model.toLowerCase(), response_model.toLowerCase())) {
+    const asked = answer ?? find(model)
+    return asked === answer || asked === null ? asked : { ...asked, isExact: false }
+  }
+  const asked = find(model)
+  return answer?.isExact === true && asked?.isExact !== true ? answer : (asked ?? answer)
+}
+
+const costOf = (usage: RequestUsage, find: (provider: string | null, name: string) => Found | null): Cost => {
+  if (usage.response_model === null && usage.model === null) return { unpriced: "no-model" }
+  if (usage.service_tier !== null && !standardTiers.has(usage.service_tier.toLowerCase())) {
+    return { unpriced: "service-tier" }
+  }
+  if (usage.input_tokens === null || usage.output_tokens === null) return { unpriced: "no-usage" }
+  const provider = usage.provider?.toLowerCase() ?? null
+  const found = choose(usage, (name) =>
+    name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim())
+  )
+  if (found === null) return { unpriced: "unknown-model" }
+  const { besides } = found
+  const uncounted = besides === undefined ? usage.uncounted : [...usage.uncounted, besides]
+  const amount = amountOf(found.rates, besides === undefined ? usage : { ...usage, uncounted })
+  if (amount === null) return { unpriced: "usage-invalid" }
+  const { nanoDollars, unpricedParts } = amount
+  return { nanoDollars, price: found.price, isExact: found.isExact && unpricedParts.length === 0, unpricedParts }
+}
+
 /** Returns a list of the kept prices, with those of `own` before them. */
 export const make = (own: PriceFile | null = null): PriceList => {
   const cache = new Map<string, Found | null>()
@@ -90,8 +104,13 @@ export const make = (own: PriceFile | null = null): PriceList => {
   const find = (provider: string | null, model: string, at: Date): Found | null => {
     const key = `${provider ?? ""}\n${model}`
     const cached = cache.get(key)
-    if (cached === null || (cached !== undefined && (cached.minute ?? minuteOf(at)) === minuteOf(at))) return cached
-    const found = (own === null ? null : findOwn(own, provider, model)) ?? findKept(provider, model, at)
+    if (
+      cached === null ||
+      (cached !== undefined && (cached.minute ?? KeptPrices.minuteOf(at)) === KeptPrices.minuteOf(at))
+    ) {
+      return cached
+    }
+    const found = (own === null ? null : findOwn(own, provider, model)) ?? KeptPrices.find(provider, model, at)
     if (cache.size >= maxCached) cache.clear()
     cache.set(key, found)
     return found
@@ -100,22 +119,34 @@ export const make = (own: PriceFile | null = null): PriceList => {
   return {
     date: ListDates.of(own),
     cost: (usage, at) => {
-      const names = [usage.response_model, usage.model].filter((name) => name !== null)
-      if (names.length === 0) return { unpriced: "no-model" }
-      if (usage.service_tier !== null && !standardTiers.has(usage.service_tier.toLowerCase())) {
-        return { unpriced: "service-tier" }
-      }
-      if (usage.input_tokens === null || usage.output_tokens === null) return { unpriced: "no-usage" }
-      const provider = usage.provider?.toLowerCase() ?? null
-      for (const name of names) {
-        const found = name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim(), at)
-        if (found === null) continue
-        const amount = nanoDollars(found.rates, usage)
-        if (amount === null || !Number.isSafeInteger(amount)) return { unpriced: "usage-invalid" }
-        // The model that was asked for may not be the one that answered.
-        return { nanoDollars: amount, price: found.price, isExact: found.isExact && name === names[0] }
-      }
-      return { unpriced: "unknown-model" }
+      const ofRequest = (request: RequestUsage) => costOf(request, (provider, name) => find(provider, name, at))
+      return usage.requests === null ? checked(ofRequest(usage)) : sumOf(usage.requests, ofRequest)
     }
   }
+}
+
+const checked = (cost: Cost): Cost =>
+  "unpriced" in cost || Number.isSafeInteger(cost.nanoDollars) ? cost : { unpriced: "usage-invalid" }
+
+/** Each request at its own price: what is dearer above a threshold, or paid once for a request, is so for each of them. */
+const sumOf = (requests: ReadonlyArray<RequestUsage>, ofRequest: (request: RequestUsage) => Cost): Cost => {
+  let nanoDollars = 0
+  let isExact = true
+  const prices = new Set<string>()
+  const missing = new Set<UnpricedPart>()
+  for (const request of requests) {
+    const cost = ofRequest(request)
+    if ("unpriced" in cost) return cost
+    nanoDollars += cost.nanoDollars
+    isExact &&= cost.isExact
+    prices.add(cost.price)
+    for (const part of cost.unpricedParts) missing.add(part)
+  }
+  return checked({ nanoDollars, price: named(prices), isExact, unpricedParts: Array.from(missing) })
+}
+
+/** As many as fit into a name. */
+const named = (prices: ReadonlySet<string>): string => {
+  const [first = "", ...others] = prices
+  return others.reduce((all, next) => (all.length + next.length + 2 > maxNameLength ? all : `${all}, ${next}`), first)
 }

@@ -2,5 +2,5 @@
 export * as PriceFile from "./PriceFile.ts"
 export * as PriceList from "./PriceList.ts"
 export type { Unpriced } from "./PriceList.ts"
-export type { Usage } from "./Usage.ts"
+export type { RequestUsage, UnpricedPart, Usage } from "./Usage.ts"
 export { formatUsd, parseUsd } from "./Usd.ts"

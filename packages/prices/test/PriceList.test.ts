@@ -3,25 +3,7 @@ import { calcPrice, findProvider } from "@pydantic/genai-prices"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { PriceFile, PriceList } from "@tachograph/prices"
-import type { Usage } from "@tachograph/prices"
-
-const nothing: Usage = {
-  provider: null,
-  model: null,
-  response_model: null,
-  input_tokens: null,
-  output_tokens: null,
-  cache_read_tokens: null,
-  cache_write_tokens: null,
-  cache_write_1h_tokens: null,
-  input_audio_tokens: null,
-  cache_audio_read_tokens: null,
-  reasoning_tokens: null,
-  output_audio_tokens: null,
-  output_image_tokens: null,
-  web_searches: null,
-  service_tier: null
-}
+import { nothing } from "./Usages.ts"
 
 const at = new Date("2026-10-01T12:00:00Z")
 const { cost, date } = PriceList.make()
@@ -41,7 +23,12 @@ describe("the cost of a call", () => {
     // Dollars per million: input 3, cache read 0.30, cache write 3.75 and for an hour 6, output 15.
     const dollars = (1_000 * 3 + 6_000 * 0.3 + 2_000 * 3.75 + 1_000 * 6 + 500 * 15) / 1e6
     expect(dollars).toBeCloseTo(0.0258, 12)
-    expect(cost(usage, at)).toEqual({ nanoDollars: 25_800_000, price: "anthropic/claude-sonnet-4-5", isExact: true })
+    expect(cost(usage, at)).toEqual({
+      nanoDollars: 25_800_000,
+      price: "anthropic/claude-sonnet-4-5",
+      isExact: true,
+      unpricedParts: []
+    })
   })
 
   it("counts reasoning as output", () => {
@@ -57,7 +44,8 @@ describe("the cost of a call", () => {
     expect(cost(usage, at)).toEqual({
       nanoDollars: 1_000 * 1_100 + 2_000 * 4_400,
       price: "openai/o4-mini",
-      isExact: true
+      isExact: true,
+      unpricedParts: []
     })
   })
 
@@ -83,7 +71,8 @@ describe("the cost of a call", () => {
     expect(cost(usage, at)).toEqual({
       nanoDollars: 600 * 2_500 + 400 * 1_250 + 100 * 10_000,
       price: "openai/gpt-4o",
-      isExact: false
+      isExact: false,
+      unpricedParts: []
     })
     expect(cost({ ...usage, response_model: null }, at)).toMatchObject({ price: "openai/gpt-4o", isExact: true })
   })
@@ -114,7 +103,12 @@ describe("the cost of a call", () => {
 
   it("finds a model of another provider, and says so", () => {
     const usage = { ...nothing, provider: "openai", model: "claude-sonnet-4-5", input_tokens: 1, output_tokens: 0 }
-    expect(cost(usage, at)).toEqual({ nanoDollars: 3_000, price: "anthropic/claude-sonnet-4-5", isExact: false })
+    expect(cost(usage, at)).toEqual({
+      nanoDollars: 3_000,
+      price: "anthropic/claude-sonnet-4-5",
+      isExact: false,
+      unpricedParts: []
+    })
   })
 
   it.each([
@@ -154,7 +148,7 @@ describe("the cost of a call", () => {
     const models = providers.flatMap((provider) =>
       (findProvider({ providerId: provider })?.models ?? []).map(({ id }) => ({ provider, model: id }))
     )
-    const part = fc.double({ min: 0, max: 1, noNaN: true })
+    const part = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true }))
     const counts = fc.record({
       input: fc.integer({ min: 0, max: 400_000 }),
       output: fc.integer({ min: 0, max: 100_000 }),
@@ -192,13 +186,15 @@ describe("the cost of a call", () => {
         )
         // Some ids of the list do not match their own pattern.
         if (expected === null) return
-        compared += 1
         expect(found).toMatchObject({ price: `${expected.provider.id}/${expected.model.id}` })
+        // The package takes what has no price for what it is a part of.
+        if ((found as PriceList.Priced).unpricedParts.length > 0) return
+        compared += 1
         expect(Math.abs((found as { nanoDollars: number }).nanoDollars - expected.total_price * 1e9)).toBeLessThan(1)
       }),
-      { numRuns: 500 }
+      { numRuns: 800 }
     )
-    expect(compared).toBeGreaterThan(400)
+    expect(compared).toBeGreaterThan(200)
   })
 })
 
@@ -228,12 +224,14 @@ describe("prices of one's own", () => {
     expect(own.cost({ ...usage, model: "My-Model" }, at)).toEqual({
       nanoDollars: 100 * 2_000 + 10 * 4_000,
       price: "own:my-model",
-      isExact: true
+      isExact: true,
+      unpricedParts: []
     })
     expect(own.cost({ ...usage, provider: "azure", model: "gpt-4o-2024-08-06" }, at)).toEqual({
       nanoDollars: 60 * 1_000 + 40 * 500 + 10 * 8_000,
       price: "own:azure/gpt-4o*",
-      isExact: false
+      isExact: false,
+      unpricedParts: []
     })
     expect(own.cost({ ...usage, provider: "openai", model: "gpt-4o" }, at)).toMatchObject({ price: "openai/gpt-4o" })
   })

@@ -1,7 +1,7 @@
 /** Reads the facts of a call from its payload, within the bounds of the storages' columns, and prices it. */
-import { type Billing, type Facts, formats } from "@tachograph/formats"
+import { type Billing, type Facts, formats, type Request } from "@tachograph/formats"
 import { billings } from "@tachograph/formats/Billings"
-import type { PriceList, Usage } from "@tachograph/prices"
+import type { PriceList, RequestUsage, Usage } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import type { CallFacts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
@@ -93,11 +93,28 @@ const usageOf = (facts: Facts, billing: Billing, isCut: boolean): Usage => ({
   reasoning_tokens: facts.reasoning_tokens,
   cache_write_1h_tokens: billing.cache_write_1h_tokens,
   input_audio_tokens: billing.input_audio_tokens,
+  input_image_tokens: billing.input_image_tokens,
+  input_video_tokens: billing.input_video_tokens,
   cache_audio_read_tokens: billing.cache_audio_read_tokens,
+  cache_image_read_tokens: billing.cache_image_read_tokens,
   output_audio_tokens: billing.output_audio_tokens,
   output_image_tokens: billing.output_image_tokens,
+  output_video_tokens: billing.output_video_tokens,
+  citation_tokens: billing.citation_tokens,
   web_searches: billing.web_searches,
-  service_tier: billing.service_tier
+  file_searches: billing.file_searches,
+  uncounted: billing.uncounted,
+  service_tier: billing.service_tier,
+  requests: isCut || billing.requests === null ? null : billing.requests.map((request) => requestOf(facts, request))
+})
+
+const requestOf = (facts: Facts, request: Request): RequestUsage => ({
+  ...request,
+  provider: request.provider ?? facts.provider,
+  model: request.model ?? (request.response_model === null ? facts.model : null),
+  response_model: request.response_model ?? (request.model === null ? facts.response_model : null),
+  input_tokens: tokens(request.input_tokens),
+  output_tokens: tokens(request.output_tokens)
 })
 
 /** What an event says of its call beside the payload. */

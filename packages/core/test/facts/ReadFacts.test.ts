@@ -253,6 +253,46 @@ describe("facts", () => {
     expect(costUsd).toBe(0.01 * 1e9)
   })
 
+  it("of several requests are priced each, by its own model", () => {
+    const step = (modelId: string, inputTokens: number) => ({
+      model: { provider: "google.generative-ai", modelId },
+      usage: { inputTokens, outputTokens: 100 },
+      response: { modelId }
+    })
+    const inputs = { model: { provider: "google.generative-ai", modelId: "gemini-2.5-pro" } }
+    const costOf = (...steps: ReadonlyArray<object>) => {
+      const read = ReadFacts.read("aisdk", inputs, { finishReason: "stop", steps })
+      return ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
+    }
+    const pro = step("gemini-2.5-pro", 150_000)
+    const ofPro = 150_000 * 1_250 + 100 * 10_000
+    expect(costOf(pro)).toMatchObject({ costUsd: ofPro, price: "google/gemini-2.5-pro", priceIsExact: true })
+    expect(costOf(pro, pro)).toMatchObject({ costUsd: 2 * ofPro, price: "google/gemini-2.5-pro" })
+    expect(costOf(pro, step("gemini-2.5-flash", 1_000))).toMatchObject({
+      costUsd: ofPro + 1_000 * 300 + 100 * 2_500,
+      price: "google/gemini-2.5-pro, google/gemini-2.5-flash"
+    })
+    const iterations = [
+      { type: "compaction", input_tokens: 180_000, output_tokens: 3_500 },
+      { type: "message", input_tokens: 23_000, output_tokens: 1_000 }
+    ]
+    const usage = { input_tokens: 23_000, output_tokens: 1_000, iterations }
+    const read = ReadFacts.read(
+      "provider2-messages",
+      { model: "claude-sonnet-4-5" },
+      { model: "claude-sonnet-4-5", stop_reason: "end_turn", usage }
+    )
+    expect(ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z")).costUsd).toBe(
+      676_500_000
+    )
+    const raw = { inputTokens: 203_000, outputTokens: 4_500, raw: usage }
+    const ofAiSdk = { model: { provider: "anthropic.messages", modelId: "claude-sonnet-4-5" } }
+    const sdk = ReadFacts.read("aisdk", ofAiSdk, { content: [], finishReason: "stop", usage: raw })
+    expect(ReadFacts.costOf(PriceList.make(), sdk, DateTime.makeUnsafe("2026-10-01T00:00:00Z")).costUsd).toBe(
+      676_500_000
+    )
+  })
+
   it("of a stream that was cut before it said its output have no price, and neither have counts that no column takes", () => {
     const list = PriceList.make()
     const usage = { input_tokens: 1_000, output_tokens: 4 }
