@@ -20,7 +20,7 @@ export const SharedTextNotFound = Errors.SharedTextNotFound.pipe(Schema.encodeKe
 export const SessionNotFound = Errors.SessionNotFound.pipe(Schema.encodeKeys(tagAsType))
 export const SessionIdEmpty = Errors.SessionIdEmpty.pipe(Schema.encodeKeys(tagAsType))
 
-/** The database's error is in the log only. There is a message if the database is damaged: what to do. */
+/** The database's error is in the log only. A message says what to do where the database is damaged, or an erasure is not complete. */
 export const StorageUnavailable = Schema.Struct({
   type: Schema.Literal("storage-unavailable"),
   message: Schema.optionalKey(Schema.String)

@@ -1,10 +1,10 @@
 /** A server whose file is copied over, or whose disk is full. */
-import { execFileSync } from "node:child_process"
 import { hash } from "node:crypto"
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { expect, it, onTestFinished, vi } from "vitest"
+import { expect, it, vi } from "vitest"
+import * as SmallDisk from "./SmallDisk.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 const key = "an API key for tests"
@@ -14,7 +14,8 @@ const open = async (cwd: string) => {
   const send = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${server.url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      // A pause of a test is longer than the server keeps a connection.
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", connection: "close" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: JSON.parse(await response.text()) as Record<string, string> }
@@ -63,9 +64,7 @@ it("answers 503 to everything when its file was copied over, says why, and leave
 })
 
 it("erases on a full disk, and records again", async () => {
-  const cwd = temporaryFolder()
-  execFileSync("/bin/mount", ["-t", "tmpfs", "-o", "size=20M", "tmpfs", cwd], { stdio: "pipe" })
-  onTestFinished(() => void execFileSync("/bin/umount", ["-l", cwd], { stdio: "pipe" }))
+  const cwd = SmallDisk.mount()
   const { record, send, server } = await open(cwd)
   const reserve = join(cwd, "tachograph.db-reserve")
   await vi.waitFor(() => expect(existsSync(reserve)).toBe(true), { timeout: 60_000, interval: 20 })
@@ -85,4 +84,68 @@ it("erases on a full disk, and records again", async () => {
   // It is taken again when what was erased has been overwritten.
   await vi.waitFor(() => expect(existsSync(reserve)).toBe(true), { timeout: 60_000, interval: 20 })
   await server.stop()
+})
+
+it("says what an erasure has done that finds no room, and does the rest when there is some", async () => {
+  const cwd = SmallDisk.mount()
+  const { record, send, server } = await open(cwd)
+  const file = join(cwd, "tachograph.db")
+  const list = async (session: string) => (await send("GET", `/events?session=${session}`)).body["events"]
+  const erase = async () => {
+    const { body, status } = await send("DELETE", "/sessions/planted")
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    return { body, status }
+  }
+  const unfinished = (events: number) => ({
+    status: 503,
+    body: {
+      type: "storage-unavailable",
+      message: expect.stringMatching(
+        `^Events erased by this request for certain: ${events}; .*Send the same request again`
+      )
+    }
+  })
+  for (let n = 0; n < 40; n++) expect(await record("planted", `${n} ${hash("sha512", `${n}`)}`)).toBe(200)
+  expect(await record("another", "kept")).toBe(200)
+  const isInFiles = (bytes: Buffer | string) =>
+    readdirSync(cwd).some((name) => readFileSync(join(cwd, name)).includes(bytes))
+  const first = new DatabaseSync(file)
+  const packs = first.prepare("SELECT pack FROM packs WHERE session_number = 1").all() as Array<{ pack: Uint8Array }>
+  first.close()
+  const erased = ["planted", ...packs.map(({ pack }) => Buffer.from(pack.subarray(-32)))]
+  expect(erased.map(isInFiles)).toEqual(Array.from({ length: 41 }, () => true))
+
+  // The last thing that the server does by itself before something is erased.
+  await vi.waitFor(() => expect(existsSync(`${file}-reserve`)).toBe(true), { timeout: 60_000, interval: 20 })
+  rmSync(`${file}-reserve`)
+  const reader = new DatabaseSync(file)
+  await vi.waitFor(() => expect(reader.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 }), {
+    timeout: 60_000,
+    interval: 20
+  })
+  // While it reads, as a backup does, no part of the log is used again, so that all that is written needs new room.
+  reader.exec("BEGIN")
+  reader.prepare("SELECT count(*) FROM events").get()
+  SmallDisk.fill(cwd)
+  expect(await erase()).toEqual(unfinished(0))
+  expect(await list("planted")).toHaveLength(40)
+
+  // So little at a time that there is never enough for the next step, which deletes the texts.
+  let answer = await erase()
+  while ((await list("planted"))!.length === 40) {
+    SmallDisk.giveBack(cwd, 2)
+    answer = await erase()
+  }
+  expect(answer).toEqual(unfinished(40))
+  expect(await list("planted")).toEqual([])
+  expect(await erase()).toEqual(unfinished(0))
+
+  reader.close()
+  SmallDisk.empty(cwd)
+  expect(await erase()).toMatchObject({ status: 200, body: { events: 0, sessions: 1 } })
+  expect(await erase()).toEqual({ status: 404, body: { type: "session-not-found" } })
+  expect(await record("another", "after")).toBe(200)
+  expect(await list("another")).toHaveLength(2)
+  expect((await server.stop()).code).toBe(0)
+  expect(erased.filter(isInFiles)).toEqual([])
 })

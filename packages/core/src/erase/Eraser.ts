@@ -21,6 +21,7 @@ import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
 import type { Erasable, ErasedAtLast } from "../storage/Erasing.ts"
 import { type Throttle, unthrottled } from "../Throttle.ts"
+import { UnfinishedErasure } from "./UnfinishedErasure.ts"
 
 /** Events deleted in one transaction. */
 const eventsPerStep = 500
@@ -83,6 +84,25 @@ const isDamage = (error: unknown): error is StorageUnavailable =>
 const isOfDamage = (cause: Cause.Cause<StorageUnavailable>): boolean =>
   Cause.hasDies(cause) || isDamage(Cause.squash(cause))
 
+/** How far an erasure has come. */
+class Progress {
+  /** What its first step adds to the audit log. */
+  entry: StoredAudit | undefined
+  /** Events of the steps that were committed. */
+  events = 0
+
+  constructor(entry?: StoredAudit) {
+    this.entry = entry
+  }
+
+  /** Says in its error what is done. Where the database is damaged, asking again would not help. */
+  readonly told = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageUnavailable, R> =>
+    Effect.mapError(effect, (error) => {
+      if (!(error instanceof StorageUnavailable) || error.cause instanceof Damage) return error
+      return new StorageUnavailable({ cause: new UnfinishedErasure(this.events, error.cause) })
+    })
+}
+
 const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
   ...emptyReceipt,
   sessions: session ? 1 : 0,
@@ -96,14 +116,14 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     project: ProjectId,
     which: Erasable,
     throttle: Throttle,
-    entry?: StoredAudit
+    progress: Progress
   ) {
     let events = 0
-    let begun = entry
     const unmarked = new Set<number>()
     for (let isLast = false; !isLast;) {
-      const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep, begun))
-      begun = undefined
+      const erased = yield* throttle(storage.eraseEvents(project, which, eventsPerStep, progress.entry))
+      progress.entry = undefined
+      progress.events += erased.events
       events += erased.events
       for (const session of erased.unmarked ?? []) unmarked.add(session)
       isLast = erased.events < eventsPerStep
@@ -188,13 +208,13 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (
     project: ProjectId,
     session: SessionId,
-    entry?: StoredAudit
+    progress: Progress
   ) {
     // An erasure before this one was not done if a node has only prepared it: then nothing is found here, and yet it is there.
     yield* storage.checkCommits
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
-    const receipt = yield* eraseEvents(project, { session }, unthrottled, entry)
+    const receipt = yield* eraseEvents(project, { session }, unthrottled, progress)
     if (receipt.events > 0) return receipt
     // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
     const { isDeleted, receipt: last } = yield* deleteSession(project, state.number, unthrottled)
@@ -211,20 +231,14 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return (yield* storage.listEvents(project, { session, order: "asc", limit: 1 })).length === 0
   })
 
-  const erasePerson = Effect.fn("Eraser.erasePerson")(function* (
-    project: ProjectId,
-    id: PersonId,
-    entry?: StoredAudit
-  ) {
+  const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId, progress: Progress) {
     yield* storage.checkCommits
     // What is stored of the person may be damaged.
     yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt
     let attemptsLeft = maxAttempts
-    let begun = entry
     for (let isDeleted = false; !isDeleted;) {
-      const erased = yield* eraseEvents(project, { person: id }, unthrottled, begun)
-      begun = undefined
+      const erased = yield* eraseEvents(project, { person: id }, unthrottled, progress)
       // The person has events, but none is found; at times because another eraser was faster.
       if (erased.events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
       receipt = addReceipts(receipt, erased)
@@ -241,8 +255,18 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     before: EventId,
     throttle: Throttle
   ) {
-    return yield* eraseEvents(project, { before }, throttle)
+    return yield* eraseEvents(project, { before }, throttle, new Progress())
   })
 
-  return Eraser.of({ erasePerson, eraseSession, eraseOlder })
+  return Eraser.of({
+    erasePerson: (project, id, entry) => {
+      const progress = new Progress(entry)
+      return progress.told(erasePerson(project, id, progress))
+    },
+    eraseSession: (project, session, entry) => {
+      const progress = new Progress(entry)
+      return progress.told(eraseSession(project, session, progress))
+    },
+    eraseOlder
+  })
 }

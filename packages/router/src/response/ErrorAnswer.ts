@@ -3,7 +3,7 @@
  * `ValidationError`); anything else is logged, and answered 500 with nothing but the id of the request.
  */
 import type { ErrorDetail } from "@tachograph/api"
-import { Damage, Errors } from "@tachograph/core"
+import { Damage, Errors, UnfinishedErasure } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Answer from "./Answer.ts"
@@ -34,6 +34,7 @@ export const of = (error: unknown): Answer.Answer | undefined => {
   if (status === undefined) return undefined
   const { _tag: type, cause, detail, eventId } = error as ExpectedError
   if (cause instanceof Damage) return Answer.refuse(status, type, {}, { message: damaged })
+  if (cause instanceof UnfinishedErasure) return Answer.refuse(status, type, {}, { message: cause.message })
   if (eventId !== undefined) return Answer.refuse(status, type, {}, { event_id: eventId })
   if (detail === undefined) return Answer.refuse(status, type)
   return { ...Answer.json(JSON.stringify({ detail })), status, refusal: { type, detail } }
@@ -61,8 +62,8 @@ export const make = (): (<A, E>(
       if (answer === undefined) {
         return Effect.as(Effect.logError("A request failed unexpectedly", cause), internal(requestId))
       }
-      return answer.refusal?.type === "storage-unavailable"
-        ? Effect.as(logOutage((failure as { readonly cause?: unknown }).cause), answer)
-        : Effect.succeed(answer)
+      if (answer.refusal?.type !== "storage-unavailable") return Effect.succeed(answer)
+      const why = (failure as { readonly cause?: unknown }).cause
+      return Effect.as(logOutage(why instanceof UnfinishedErasure ? why.cause : why), answer)
     })
 }

@@ -1,5 +1,5 @@
 import { ForbiddenError, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { Damage, Errors } from "@tachograph/core"
+import { Damage, Errors, UnfinishedErasure } from "@tachograph/core"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
@@ -69,6 +69,15 @@ describe("ErrorAnswer.of", () => {
     expect([answer.status, rest]).toEqual([503, { type: "storage-unavailable" }])
     expect(message).toContain("tachograph verify")
     expect(message).not.toContain("secret")
+  })
+
+  it("says how much of an erasure is done, and nothing of the reason", () => {
+    const cause = new UnfinishedErasure(7, new Error("secret"))
+    const answer = ErrorAnswer.of(new Errors.StorageUnavailable({ cause }))!
+    expect(answer.status).toBe(503)
+    expect(JSON.parse(String(answer.body))).toEqual({ type: "storage-unavailable", message: cause.message })
+    expect(cause.message).toMatch(/for certain: 7;/)
+    expect(cause.message).not.toContain("secret")
   })
 
   it("answers a validation failure with its detail", () => {
