@@ -7,7 +7,7 @@ export type EventColumn = "recorded"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // The list of migrations, which the same transaction has changed, is on all nodes: Citus refuses to go over these all at once then.
+  // Over one connection to each node of a cluster: of several, each would prepare a transaction of its own there.
   yield* sql.onDialectOrElse({
     pg: () => sql`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
     orElse: () => Effect.void
