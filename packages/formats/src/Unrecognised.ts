@@ -21,7 +21,7 @@ const words: ReadonlySet<string> = new Set(
     "conversations converse converse-stream count_tokens deployments edits embed embeddings endpoints engines fim",
     "foundation-models generate generations gateway google images inference invocations invoke",
     "invoke-with-response-stream interactions locations messages ml model models moderations ocr openai",
-    "predictions projects publishers rerank responses run runs search serving-endpoints speech text",
+    "predictions projects publishers realtime rerank responses run runs search serving-endpoints speech text",
     "threads tokenize transcriptions translations tunedModels variations videos"
   ].flatMap((line) => line.split(" "))
 )

@@ -20,6 +20,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import * as BasePath from "./BasePath.ts"
 import { IsStrict, RedactPatterns, ServesViewer } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
@@ -110,6 +111,11 @@ export interface Tachograph {
   /** For Express, Connect and `node:http`. Calls `next` if the path is not of the contract; without `next`, answers 404. */
   readonly node: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void
   /**
+   * For the event `upgrade` of `node:http`: passes WebSockets of the proxy on. Returns whether it does; any other is the host's. Without
+   * it, `node` answers them with 426.
+   */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
+  /**
    * Registers the runtime of this process. Takes the body of Create Fingerprint, and answers the fingerprint's id. Rejects
    * with a `TachographError`.
    */
@@ -164,6 +170,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   }
   const close = async () => {
     endStreams()
+    proxy?.retire()
     if (proxy !== undefined) void pending.add(proxy.none)
     await pending.end(graceMs)
     await runtime.runPromise(Scope.close(scope, Exit.void))
@@ -187,6 +194,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
         void pending.add(() => new Promise((resolve) => response.once("close", resolve)))
       }
     },
+    upgrade: (request, socket, head) => proxy?.upgrade(request, socket, head) === true,
     fingerprint: (body: InProcess.Body, options?: InProcess.InProject) =>
       run(InProcess.fingerprint(body, options ?? {})),
     record: (body: InProcess.Body, options?: InProcess.RecordOptions) => run(InProcess.record(body, options ?? {})),

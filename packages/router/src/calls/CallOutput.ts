@@ -74,7 +74,8 @@ export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
   const { api, body, contentType, rest, status } = received
   // Those of `aisdk` are no bytes, and it has no endpoint.
   const format = formats[api] as Format
-  const isAnswer = status >= 200 && status < 300
+  // 101 is that of a call over a WebSocket.
+  const isAnswer = (status >= 200 && status < 300) || status === 101
   const isStreamed = isStream(rest, contentType) || beginsStream(body)
   return yield* isAnswer && isStreamed ? accumulate(received, format) : whole(received)
 }

@@ -4,6 +4,7 @@
  */
 import { Events } from "@tachograph/api"
 import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import type { Answer } from "../response/Answer.ts"
 import { Authorizer } from "./Authorizer.ts"
 import type { RequestState } from "./RequestState.ts"
@@ -11,6 +12,8 @@ import type { TimedStream } from "./TimedStream.ts"
 
 /** How often (ms). With the time that a key is cached, it leaves a second for the look-up. */
 const everyMs = 1_000
+
+export type KeyWatch = Effect.Success<typeof make>
 
 export const make = Effect.gen(function* () {
   const { isOver } = yield* Authorizer
@@ -20,16 +23,20 @@ export const make = Effect.gen(function* () {
   const isLate = ({ credential }: RequestState, sinceMs: number): Effect.Effect<boolean> =>
     credential === undefined || performance.now() - sinceMs < everyMs ? Effect.succeed(false) : isOver(credential)
 
+  /** Calls `end` once the key is over. Returns a function that ends the watch. */
+  const watchKey = (credential: Redacted.Redacted, end: () => void): (() => void) => {
+    const timer = setInterval(() => run(Effect.map(isOver(credential), (over) => over && end())), everyMs).unref()
+    return () => clearInterval(timer)
+  }
+
   /**
    * Ends an answer that is made while it is taken: as a whole one where its lines have cursors to go on with, and otherwise cut. Returns
    * a function that ends the watch.
    */
   const watch = ({ credential }: RequestState, { headers }: Answer, live: TimedStream): (() => void) => {
     if (credential === undefined) return () => {}
-    const end = headers[Events.cursorHeader] === undefined ? live.cancel : live.finish
-    const timer = setInterval(() => run(Effect.map(isOver(credential), (over) => over && end())), everyMs).unref()
-    return () => clearInterval(timer)
+    return watchKey(credential, headers[Events.cursorHeader] === undefined ? live.cancel : live.finish)
   }
 
-  return { isLate, watch }
+  return { isLate, watch, watchKey }
 })

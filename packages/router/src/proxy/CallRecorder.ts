@@ -17,6 +17,7 @@ import * as InProcess from "../mounts/InProcess.ts"
 import { Backlog } from "./Backlog.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
+import type { Destination } from "./Gate.ts"
 import { BurstLog } from "./BurstLog.ts"
 import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
 import { UnknownHeaders } from "./UnknownHeaders.ts"
@@ -106,6 +107,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   const unknownHeaders = new UnknownHeaders()
   const unrecognised = new PathCounts()
+  const sockets = new PathCounts()
   let isAway = false
   let lastError: string | undefined
 
@@ -126,6 +128,15 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     if (!isFirst) return
     const message = "A model call is in no format that is recorded: calls of this path pass, and are only counted"
     run(Effect.annotateLogs(Effect.logWarning(message), { upstream, path }))
+  }
+
+  /** Counts a WebSocket that carries no calls which are recorded. The log names each path once. */
+  const countSocket = ({ rest, upstream }: Destination): void => {
+    const { isFirst, path } = sockets.add(rest)
+    metrics.countSocket(path)
+    if (!isFirst) return
+    const message = "A WebSocket passes that is not recorded: those of this path pass, and are only counted"
+    run(Effect.annotateLogs(Effect.logWarning(message), { upstream: upstream.name, path }))
   }
 
   /** Says once in an outage that calls wait. */
@@ -294,6 +305,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
 
   return {
     begin,
+    countSocket,
     /** Counts a call that passes and is not recorded, and says why. */
     drop
   }

@@ -97,3 +97,19 @@ export const framed = (method: string, headers: RawHeaders, isChunked: boolean):
   else if (valueOf(passed, "content-length") === undefined && !bodiless.has(method)) passed.push("Content-Length", "0")
   return passed
 }
+
+/**
+ * The headers of a request for a WebSocket. Where it is recorded, no extension is asked for, such as one that compresses: what passes are
+ * the messages themselves.
+ */
+export const ofUpgrade = (headers: RawHeaders, isRecorded: boolean): Array<string> => [
+  ...without(
+    headers,
+    (name) =>
+      name === "host" || isOwn(name) || describesBody.test(name) || (isRecorded && name === "sec-websocket-extensions")
+  ),
+  "Connection",
+  "Upgrade",
+  "Upgrade",
+  "websocket"
+]

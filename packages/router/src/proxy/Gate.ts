@@ -36,7 +36,7 @@ export interface Destination {
 
 /** Where a request goes, or why it does not. */
 export const destinationOf = (
-  { headers, source }: Visitor,
+  { source }: Visitor,
   { name, rest }: ProxyPath.ProxyPath,
   upstreams: Upstreams
 ): Destination | Answer => {
@@ -44,10 +44,12 @@ export const destinationOf = (
   const upstream = upstreams.get(name)
   if (upstream === undefined) return ProxyErrors.upstreamNotFound(name, Array.from(upstreams.keys()))
   if (ProxyPath.isHostile(rest)) return ProxyErrors.badPath
-  // Other upgrades, such as h2c, are offers, which a server may ignore.
-  if (/\bwebsocket\b/i.test(headers["upgrade"] ?? "")) return ProxyErrors.upgradeRefused
   return { upstream, rest }
 }
+
+/** Whether a request asks for a WebSocket. Other upgrades, such as h2c, are offers, which a server may ignore. */
+export const asksForSocket = ({ headers }: Pick<Visitor, "headers">): boolean =>
+  /\bwebsocket\b/i.test(headers["upgrade"] ?? "")
 
 const loopbackAddress = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i

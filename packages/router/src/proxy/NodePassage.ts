@@ -14,7 +14,7 @@ export interface NodeRequest extends Followed {
   readonly onUnanswered: (error: Error) => void
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
 
 /** Whether the host has read the body, or made a text of it, and left no bytes of it as they were sent. */
@@ -172,8 +172,8 @@ const passTrailers = ({ rawTrailers }: IncomingMessage, target: OutgoingMessage)
 const noBytes = new Uint8Array(0)
 
 /** `fail` ends the response where it stands, soon: until then it `isBroken`, and must not come to its end. */
-const receive = (
-  { copies, message, response }: NodeRequest,
+export const receive = (
+  { copies, message, response }: Pick<NodeRequest, "copies" | "message" | "response">,
   answer: IncomingMessage,
   fail: (error: Error) => void,
   isBroken: () => boolean

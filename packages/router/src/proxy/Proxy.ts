@@ -11,9 +11,12 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import * as BasePath from "../BasePath.ts"
 import { Authorizer } from "../front/Authorizer.ts"
 import type { Front } from "../front/Front.ts"
+import * as KeyWatch from "../front/KeyWatch.ts"
+import { MaxBodyBytes } from "../front/RequestBody.ts"
 import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
 import * as Pipelining from "../mounts/Pipelining.ts"
@@ -33,6 +36,7 @@ import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
+import * as ProxySockets from "./ProxySockets.ts"
 import { codeOf, ProxyClosing, RequestBroken, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
@@ -41,10 +45,16 @@ export interface Proxy {
   readonly node: (message: IncomingMessage, response: ServerResponse) => boolean
   /** Undefined if the path is not one of the proxy. */
   readonly web: (request: Request) => Promise<Response> | undefined
+  /** Passes on a WebSocket, where `asksForSocket` is true. Returns whether its path is one of the proxy. */
+  readonly upgrade: (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean
+  /** Whether `upgrade` may take a request. All others are answered as requests. */
+  readonly asksForSocket: (message: IncomingMessage) => boolean
   /** Whether a request's target is one of the proxy. */
   readonly isOurs: (target: string) => boolean
   /** Resolves when nothing passes. */
   readonly none: () => Promise<void>
+  /** Ends each WebSocket once no call is under way on it. Others pass on, until they end or are cut. */
+  readonly retire: () => void
   /** Ends everything that still passes, and refuses what comes later. The calls are recorded as far as they came. */
   readonly cut: () => void
 }
@@ -87,7 +97,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const base = yield* BasePath.BasePath
   const budget = new CopyBudget(settings.maxHeldBytes)
   const metrics = yield* ProxyMetrics.make(() => budget.held)
-  const { begin: beginCall, drop } = yield* CallRecorder.make(budget, metrics)
+  const { begin: beginCall, countSocket, drop } = yield* CallRecorder.make(budget, metrics)
   const judge = Gate.make(yield* Authorizer, settings.isOpen)
   const answerErrors = ErrorAnswer.make()
   const client = new UpstreamClient(settings)
@@ -169,6 +179,42 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
     cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
 
+  /** The same for a request, which cannot become a WebSocket. */
+  const requested = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) => {
+    const destination = destinationOf(visitor, path)
+    return !("status" in destination) && Gate.asksForSocket(visitor) ? ProxyErrors.upgradeRefused : destination
+  }
+
+  const visitorOf = (message: IncomingMessage): Gate.Visitor => ({
+    method: message.method!,
+    url: BasePath.targetIn(message.url!).slice(base.length),
+    headers: message.headers as Gate.Visitor["headers"],
+    source: message,
+    httpVersion: message.httpVersion,
+    remoteAddress: message.socket.remoteAddress
+  })
+
+  const sockets = ProxySockets.make({
+    budget,
+    maxBytes: yield* MaxBodyBytes,
+    client,
+    cuts,
+    metrics,
+    watchKey: (yield* KeyWatch.make).watchKey,
+    visitorOf,
+    destinationOf: (visitor, target) => {
+      const path = pathOf(target)
+      return path && destinationOf(visitor, path)
+    },
+    admit,
+    refused,
+    unanswered,
+    begin: ({ rest, upstream }, headers, project) =>
+      beginCall({ kind: "call", upstream: upstream.name, rest, headers, project }),
+    drop,
+    countUnrecorded: countSocket
+  })
+
   const admits = Pipelining.make()
 
   const node: Proxy["node"] = (message, response) => {
@@ -176,16 +222,9 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     if (path === undefined) return false
     // Each would have a connection to the upstream of its own.
     if (!admits(message, response)) return true
-    const visitor: Gate.Visitor = {
-      method: message.method!,
-      url: BasePath.targetIn(message.url!).slice(base.length),
-      headers: message.headers as Gate.Visitor["headers"],
-      source: message,
-      httpVersion: message.httpVersion,
-      remoteAddress: message.socket.remoteAddress
-    }
+    const visitor = visitorOf(message)
     const refuse = (answer: Answer, id?: string) => Node.write(response, refused(answer, id))
-    const destination = destinationOf(visitor, path)
+    const destination = requested(visitor, path)
     if ("status" in destination) {
       refuse(destination)
       return true
@@ -215,7 +254,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       httpVersion: undefined,
       remoteAddress: undefined
     }
-    const destination = destinationOf(visitor, path)
+    const destination = requested(visitor, path)
     if ("status" in destination) return Promise.resolve(Web.toResponse(method, refused(destination)))
     return new Promise((resolve, reject) =>
       admit(visitor, (principal, id) => {
@@ -236,8 +275,12 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   return {
     node,
     web,
+    upgrade: sockets.upgrade,
+    asksForSocket: (message) =>
+      message.method === "GET" && Gate.asksForSocket(visitorOf(message)) && pathOf(message.url!) !== undefined,
     isOurs: (target: string) => pathOf(target) !== undefined,
     none: () => cuts.none(),
+    retire: sockets.retire,
     cut: () => cuts.cut()
   } satisfies Proxy
 }) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Front | Scope.Scope>

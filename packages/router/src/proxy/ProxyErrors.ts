@@ -59,7 +59,7 @@ export const bodyParsed = refuse(
 export const upgradeRefused = refuse(
   426,
   "upgrade-unsupported",
-  "The proxy does not pass on WebSocket connections. Make the same call over HTTP, by POST to the same path.",
+  "WebSockets are not passed on here. Make the same call over HTTP, by POST to the same path.",
   // RFC 9110, section 15.5.22: the protocol to use instead.
   { upgrade: "HTTP/1.1", connection: "upgrade" }
 )

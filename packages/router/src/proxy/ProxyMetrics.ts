@@ -20,6 +20,11 @@ const unrecognised = Metric.counter("tachograph_proxy_unrecognised_calls_total",
   incremental: true
 })
 
+const sockets = Metric.counter("tachograph_proxy_unrecorded_websockets_total", {
+  description: "WebSockets that passed the proxy and carry no calls that are recorded",
+  incremental: true
+})
+
 const held = Metric.gauge("tachograph_proxy_held_bytes", {
   description: "Bytes of calls that the proxy holds for the recorder"
 })
@@ -70,6 +75,7 @@ export interface ProxyMetrics {
   readonly countCall: (outcome: "recorded" | Unrecorded, by?: number) => void
   /** `path` is of few, and holds no names and no ids. */
   readonly countUnrecognised: (path: string) => void
+  readonly countSocket: (path: string) => void
 }
 
 /** `heldBytes` is what calls take that are not recorded. */
@@ -87,6 +93,7 @@ export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   const countRequest = counterOf(requests, "outcome")
   const countCall = counterOf(calls, "outcome")
   const countUnrecognised = counterOf(unrecognised, "path")
+  const countSocket = counterOf(sockets, "path")
   for (const outcome of outcomes) countRequest(outcome, 0)
   for (const outcome of ["recorded", ...alerted]) countCall(outcome, 0)
   return {
@@ -94,6 +101,7 @@ export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
       ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: calls() }))),
     count: (outcome) => countRequest(outcome, 1),
     countCall: (outcome, by = 1) => countCall(outcome, by),
-    countUnrecognised: (path) => countUnrecognised(path, 1)
+    countUnrecognised: (path) => countUnrecognised(path, 1),
+    countSocket: (path) => countSocket(path, 1)
   } satisfies ProxyMetrics as ProxyMetrics
 })

@@ -24,6 +24,9 @@ export class ProxyClosing extends Error {
   override readonly name = "ProxyClosing"
 }
 
+/** The key of a connection that stays open was revoked, or has expired. */
+export class KeyOver extends ProxyClosing {}
+
 /** The request broke off at the host, or is not what its headers say. */
 export class RequestBroken extends Error {
   override readonly name = "RequestBroken"

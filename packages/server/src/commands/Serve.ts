@@ -156,11 +156,16 @@ const serving = Effect.fnUntraced(function* (
   const recorder: typeof mount = (request, response) =>
     proxy?.node(request, response) === true || mount(request, response)
   const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer.slice(1), recorder) : recorder
-  const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler)))
+  const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler), proxy))
   const { url } = yield* listen(server, options, worker?.port ?? options.port, proxy?.cut)
   const { endStreams } = yield* Front
-  // Before the server waits for its connections: such an answer may have no end.
-  yield* Effect.addFinalizer(() => Effect.sync(endStreams))
+  // Before the server waits for its connections: such an answer may have no end, nor has a WebSocket.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      endStreams()
+      proxy?.retire()
+    })
+  )
   yield* Effect.sync(GarbageCollection.run)
   if (options.backup !== undefined) yield* Schedule.start(options.backup, options.backup.file)
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
 
 export interface Limits {
   /** How long a client may take to send a request, headers and body (ms). */
@@ -94,11 +95,23 @@ Object.defineProperty(UncheckedResponse.prototype, "strictContentLength", { get:
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
+/** Takes requests for a WebSocket. All others are requests like any. */
+export interface Sockets {
+  readonly asksForSocket: (request: IncomingMessage) => boolean
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
+}
+
+/** A WebSocket that is asked for while another answer is due on the connection is refused in its turn, as a request. */
+const isFree = ({ socket }: IncomingMessage): boolean => !(socket as Connection)._httpMessage
+
 class GracefulServer extends Server {
   readonly #connections = new Set<Connection>()
 
-  constructor({ maxConnections, maxHeaderBytes, requestTimeoutMs }: Limits) {
+  constructor({ maxConnections, maxHeaderBytes, requestTimeoutMs }: Limits, sockets: Sockets | undefined) {
     super({
+      ...(sockets === undefined
+        ? {}
+        : { shouldUpgradeCallback: (request: IncomingMessage) => sockets.asksForSocket(request) && isFree(request) }),
       requestTimeout: requestTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: timeoutCheckMs,
@@ -143,8 +156,10 @@ class GracefulServer extends Server {
 export type { GracefulServer }
 
 /** A server whose requests `handler` answers, with or without `Expect: 100-continue`. */
-export const make = (limits: Limits, handler: RequestHandler): GracefulServer => {
-  const server = new GracefulServer(limits)
+export const make = (limits: Limits, handler: RequestHandler, sockets?: Sockets): GracefulServer => {
+  const server = new GracefulServer(limits, sockets)
+  // Older versions of Node would take every offer, also one of HTTP/2 that a request with a body makes.
+  if (sockets !== undefined && "shouldUpgradeCallback" in server) server.on("upgrade", sockets.upgrade)
   const onRequest: RequestHandler = (request, response) => {
     // The server is closing.
     if (!server.listening) response.shouldKeepAlive = false
