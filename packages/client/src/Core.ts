@@ -1,4 +1,5 @@
 import { modelInUrl } from "@tachograph/formats"
+import { isBilled, PathCounts } from "@tachograph/formats/Unrecognised"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { serverOf } from "./api/Access.ts"
@@ -20,6 +21,7 @@ import * as ProcessEnd from "./platform/ProcessEnd.ts"
 import * as Timers from "./platform/Timers.ts"
 import type { RecordedCall } from "./RecordedCall.ts"
 import type { Call, CallListener, FinishedCall } from "./tap/Call.ts"
+import type { Kind } from "./tap/Kinds.ts"
 import * as Tap from "./tap/Tap.ts"
 import * as UnknownNames from "./UnknownNames.ts"
 import * as Warnings from "./Warnings.ts"
@@ -35,6 +37,7 @@ export class Core {
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
   readonly intake: Intake
+  readonly #unrecognised = new PathCounts()
   readonly #warn: Warnings.Warn
   readonly checkNames: UnknownNames.Check
   /** Whether code of the user has the recorder. */
@@ -98,7 +101,7 @@ export class Core {
       budget: this.budget,
       open: this.#open,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
-      begin: () => this.#listen(this.contextOf(bound)),
+      begin: (kind) => this.#listen(this.contextOf(bound), kind),
       lost: (cause) => this.intake.lose({ reason: "unreadable", cause })
     })
   }
@@ -129,13 +132,14 @@ export class Core {
     return settle
   }
 
-  #listen(context: Context.CallContext): CallListener {
+  #listen(context: Context.CallContext, kind: Kind): CallListener {
     const settle = this.#hold(context)
     return {
       finished: (call) => {
         try {
           const envelope = envelopeOfTap(call)
-          this.intake.add({ payload: () => this.#payloadOf(call), envelope, context, release: call.release, settle })
+          const payload = () => (kind === "end" ? this.#endOf(call, context) : this.#payloadOf(call))
+          this.intake.add({ payload, envelope, context, release: call.release, settle })
         } catch (cause) {
           // Such as a clock that a test of the application has replaced. The stream that ends the call must end.
           this.intake.lose({ reason: "unreadable", cause })
@@ -144,7 +148,8 @@ export class Core {
         }
       },
       dropped: (reason) => {
-        this.intake.lose({ reason })
+        // Any other may be no call.
+        if (kind === "call") this.intake.lose({ reason })
         settle()
       }
     }
@@ -205,7 +210,8 @@ export class Core {
       underWay: this.#open.size + this.#starts.size,
       making: this.intake.making,
       onDisk: this.intake.onDisk,
-      heldBytes: this.budget.held
+      heldBytes: this.budget.held,
+      unrecognised: this.#unrecognised.all()
     }
   }
 
@@ -222,11 +228,41 @@ export class Core {
   async #payloadOf({ output, request }: FinishedCall) {
     const inputs = await request.text()
     if (inputs === undefined) return undefined
+    const said = await output(inputs)
+    const apiOf = (parsed: Record<string, unknown>) => {
+      const api = request.apiOf(parsed, said)
+      if (api === null) this.#countUnrecognised(request.url, inputs, said)
+      return api
+    }
+    if (request.kind === "unknown") {
+      const parsed = objectIn(inputs)
+      if (parsed === undefined || apiOf(parsed) === null) return "none" as const
+    }
+    return { apiOf, secrets: request.secrets(inputs), inputs, output: said }
+  }
+
+  /** Counts a call that no format has, and names its path once. A stream in none of them stands as text within its output. */
+  #countUnrecognised(url: URL, inputs: string, output: string): void {
+    const { error } = (objectIn(output) ?? {}) as { readonly error?: { readonly body?: unknown } | null }
+    if (!isBilled(url, inputs, typeof error?.body === "string" ? error.body : output)) return
+    const { isFirst, path } = this.#unrecognised.add(url)
+    if (isFirst) this.#warn(`calls of ${path} are in no format that is recorded, and are only counted`, undefined, "")
+  }
+
+  /** The end of a call whose answer has come by this one. */
+  async #endOf({ durationMs, httpStatus, occurredAt, output, request }: FinishedCall, context: Context.CallContext) {
+    const asked = request.asked!
+    const said = await output("{}")
+    const end = this.intake.later.endOf(asked, httpStatus ?? 0, said, occurredAt.getTime() + durationMs)
+    if (end === undefined) return "none" as const
+    const { envelope, inputs, names } = end
     return {
-      apiOf: request.apiOf,
+      apiOf: () => asked.api,
       secrets: request.secrets(inputs),
       inputs,
-      output: await output()
+      output: said,
+      // Those of the call count more than those of this one.
+      instead: { asked, envelope, context: { ...context, ...names } }
     }
   }
 

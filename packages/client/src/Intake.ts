@@ -1,5 +1,6 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import type { Api } from "@tachograph/formats"
+import type { Asked } from "@tachograph/formats/Endings"
 import * as Patterns from "@tachograph/formats/masking/Patterns"
 import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
@@ -10,6 +11,7 @@ import { type Envelope, objectIn, textOf } from "./event/Event.ts"
 import { type Made, masked } from "./event/Masking.ts"
 import { nameOf } from "./event/Names.ts"
 import { Redacted, redactedText } from "./event/Redaction.ts"
+import { Later, laterIn } from "./event/Later.ts"
 import * as Session from "./event/Session.ts"
 import { defaults, type RecorderOptions } from "./Options.ts"
 import * as Ids from "./platform/Ids.ts"
@@ -22,12 +24,21 @@ import type { Warn } from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Made {
+  readonly instead?: Instead
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
+}
+
+/** What counts in place of a draft: the end of a call is one of that call. */
+interface Instead {
+  readonly asked: Asked
+  readonly envelope: Partial<Envelope>
+  readonly context: CallContext
 }
 
 /** A call that is over and becomes an event. */
 export interface Draft {
-  readonly payload: () => Promise<Found | undefined>
+  /** Undefined where it cannot be read, and `none` where nothing is to be recorded. */
+  readonly payload: () => Promise<Found | "none" | undefined>
   readonly envelope: Partial<Envelope>
   readonly context: CallContext
   /** Gives back what the call holds of the budget. Called once. */
@@ -79,10 +90,23 @@ export interface IntakeOptions {
   readonly warn: Warn
 }
 
+const recordedOf = (redacted: number, isRetrieved: boolean): Envelope["recorded"] =>
+  redacted === 0 && !isRetrieved
+    ? undefined
+    : { ...(redacted === 0 ? {} : { redacted }), ...(isRetrieved ? { retrieved: true } : {}) }
+
 /** Whether the call should have been recorded, and was not. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
 
+/** An event, and its idempotency key. */
+interface Keyed {
+  readonly event: Uint8Array
+  readonly key: string
+}
+
 export class Intake {
+  /** What is known of calls whose answer comes by another request. */
+  readonly later = new Later()
   readonly #budget: Budget
   readonly #delivery: Delivery
   readonly #fingerprint: () => Promise<string>
@@ -180,7 +204,7 @@ export class Intake {
 
   #make(draft: Draft, pending: Pending): Promise<void> {
     return this.#made(draft)
-      .then((event) => (event === undefined ? this.#leave(pending) : this.#keep(event, pending)))
+      .then((made) => (made === undefined ? this.#leave(pending) : this.#keep(made, pending)))
       .catch((cause: unknown) => {
         this.lose(dropBy(cause))
         this.#leave(pending)
@@ -194,7 +218,7 @@ export class Intake {
   }
 
   /** By itself, so that nothing else holds the draft. */
-  #made(draft: Draft): Promise<Uint8Array | undefined> {
+  #made(draft: Draft): Promise<Keyed | undefined> {
     return Timers.laterTurn().then(() => this.#eventOf(draft))
   }
 
@@ -284,9 +308,12 @@ export class Intake {
   }
 
   /** Undefined where it is no model call. */
-  async #eventOf({ context, envelope, payload: find }: Draft): Promise<Uint8Array | undefined> {
-    const found = await find()
+  async #eventOf(draft: Draft): Promise<Keyed | undefined> {
+    const found = await draft.payload()
     if (found === undefined) throw new Dropped({ reason: "unreadable" })
+    if (found === "none") return undefined
+    const context = found.instead?.context ?? draft.context
+    const envelope = { ...draft.envelope, ...found.instead?.envelope }
     const call = masked(found, this.#patterns)
     const inputs = objectIn(call.inputs)
     if (inputs === undefined) {
@@ -294,8 +321,9 @@ export class Intake {
     }
     const api = found.apiOf(inputs)
     if (api === null) return undefined
+    const later = laterIn(api, inputs, call.output)
     const names = {
-      session: (await nameOf(context.session)) ?? (await Session.derive(api, inputs)),
+      session: (await nameOf(context.session)) ?? (await Session.derive(api, inputs, later?.seed)),
       agent: await nameOf(context.agent),
       agent_version: await nameOf(context.agentVersion),
       person: await nameOf(context.person)
@@ -312,15 +340,22 @@ export class Intake {
       metadata: fitting(safe.metadata, this.#warn),
       trace_id: context.traceId || undefined,
       span_id: context.spanId || undefined,
-      recorded: redacted === 0 ? undefined : { redacted }
+      recorded: recordedOf(redacted, found.instead !== undefined)
     }
     const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options
     const isAsked = typeof redact === "function"
-    return Utf8.bytesOf(isAsked ? redactedText(redact, payload, inputs, whole) : textOf(payload, whole))
+    const event = Utf8.bytesOf(isAsked ? redactedText(redact, payload, inputs, whole) : textOf(payload, whole))
+    const { agent, agent_version: agentVersion, person, session } = safe
+    const begun = { inputs: call.inputs, model, occurredAt: envelope.occurred_at }
+    const key = this.later.made(later, found.instead?.asked, {
+      ...begun,
+      names: { agent, agentVersion, person, session }
+    })
+    return { event, key: key ?? Ids.random() }
   }
 
-  async #keep(event: Uint8Array, pending: Pending): Promise<void> {
+  async #keep({ event, key }: Keyed, pending: Pending): Promise<void> {
     const { length } = event
     if (length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) throw new Dropped({ reason: "too-large" })
     const spool = this.#spool
@@ -329,7 +364,7 @@ export class Intake {
     this.#free(pending)
     if (!this.#budget.take(length)) throw new Dropped({ reason: "memory" })
     pending.release = () => this.#budget.release(length)
-    const idempotencyKey = Ids.random()
+    const idempotencyKey = key
     const spooled = fingerprint === undefined ? undefined : { event, fingerprint, idempotencyKey }
     if (spooled !== undefined) pending.save = () => spool!.writeNow(spooled)
     const entry = spooled && (await this.#write(spooled))

@@ -126,7 +126,8 @@ const off = (fetch: typeof globalThis.fetch): Recorder => {
       making: 0,
       onDisk: 0,
       heldBytes: 0,
-      dropped: {}
+      dropped: {},
+      unrecognised: {}
     }),
     api: unavailable("recorder.api: this recorder is off"),
     [Symbol.dispose]: ignore,

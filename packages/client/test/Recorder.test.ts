@@ -42,7 +42,8 @@ describe("createRecorder", () => {
       making: 0,
       onDisk: 0,
       heldBytes: 0,
-      dropped: {}
+      dropped: {},
+      unrecognised: {}
     })
   })
 
@@ -495,7 +496,8 @@ describe("a recorder without an address or a key", () => {
       making: 0,
       onDisk: 0,
       heldBytes: 0,
-      dropped: {}
+      dropped: {},
+      unrecognised: {}
     })
     await expect({ ...recorder }.api.listEvents()).rejects.toThrow("recorder.api: this recorder is off")
     expect(warn.mock.calls).toHaveLength(1)

@@ -3,7 +3,7 @@
  * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
  */
 import type { Api } from "./Format.ts"
-import { get, text } from "./json/Read.ts"
+import { get, isEmpty, text } from "./json/Read.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 
 /** The call that is asked for, by the id that its first answer had. */
@@ -37,8 +37,10 @@ export const askedOf = (method: string, url: string | URL): Asked | null => {
   return null
 }
 
-interface Sliced {
+/** A JSON text, or its bytes. */
+interface JsonText extends Pick<string, "includes" | "indexOf"> {
   readonly slice: (from: number, to: number) => { readonly toString: () => string }
+  readonly toString: () => string
 }
 
 /** The name of an id among the parameters of a request for it. */
@@ -56,7 +58,7 @@ const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
 const isDeferred = (api: Api): boolean => api === "provider1-chat-completions"
 
 /** Whether an answer that was asked for is that to which its call has come, whatever that is: cancelled and failed ones are. */
-export const isEnd = ({ api }: Asked, output: unknown): boolean => {
+const isEnd = ({ api }: Asked, output: unknown): boolean => {
   if (isDeferred(api)) return Array.isArray(get(output, "choices"))
   const status = text(get(output, "status"))
   return status !== null && !running.has(status)
@@ -76,26 +78,15 @@ const madeBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
 }
 
 /** What a call has begun and not ended, so that its end is to be asked for; null where it has ended. */
-export const begunBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+const begunBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
   const made = madeBy(api, inputs, output)
   return made !== null && (isDeferred(api) || running.has(text(get(output, "status")) ?? "")) ? made : null
 }
 
 /** What a call has made in the background, ended or not; null where it was not made there. */
-export const inBackground = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+const inBackground = (api: Api, inputs: unknown, output: unknown): Asked | null => {
   const made = madeBy(api, inputs, output)
   return made !== null && (get(inputs, "background") === true || isBackground(api, output)) ? made : null
-}
-
-/**
- * Whether the JSON text of an output may be that of a call in the background, which few are. `indexOf` and `slice` are those of a text, or
- * of its bytes.
- */
-export const mayBeInBackground = (api: Api, output: Pick<string, "includes" | "indexOf"> & Sliced): boolean => {
-  if (idKeys[api] === undefined || isDeferred(api)) return false
-  if (output.includes('"queued"') || output.includes('"in_progress"')) return true
-  const at = output.indexOf('"background"')
-  return at !== -1 && /^\s*:\s*true/.test(output.slice(at + '"background"'.length, at + 32).toString())
 }
 
 /** The model of an answer, where the request that named it is not known. */
@@ -111,7 +102,7 @@ const createdAtMs = (output: unknown): number => {
 }
 
 /** Whether the end of a call that is not known is to be recorded: any other may have been answered to its own request. */
-export const isEndOfUnknown = ({ api }: Asked, output: unknown, nowMs: number): boolean =>
+const isEndOfUnknown = ({ api }: Asked, output: unknown, nowMs: number): boolean =>
   isBackground(api, output) && nowMs - createdAtMs(output) < knownForMs
 
 /** The idempotency key of the event that has the end: whoever asks for it again, here or in another process, has the same. */
@@ -124,6 +115,41 @@ export const keyOf = ({ api, id }: Asked): string => `end:${api}:${id}`
 export const seedOf = ({ api, id }: Asked, output: unknown): string => {
   const conversation = text(get(output, "conversation", "id") ?? get(output, "conversation"))
   return JSON.stringify(conversation === null ? ["answer", api, id] : ["conversation", conversation])
+}
+
+/** Whether an output may be that of a call in the background. Most are not, and are not parsed for it. */
+const mayBeInBackground = (api: Api, output: JsonText): boolean => {
+  if (idKeys[api] === undefined || isDeferred(api)) return false
+  if (output.includes('"queued"') || output.includes('"in_progress"')) return true
+  const at = output.indexOf('"background"')
+  return at !== -1 && /^\s*:\s*true/.test(output.slice(at + '"background"'.length, at + 32).toString())
+}
+
+/** What a call has made that is asked for by its id. */
+export interface Later {
+  readonly asked: Asked
+  /** What names its session, where it has no name; null for one of the foreground, which is named as any call is. */
+  readonly seed: string | null
+  /** Whether the answer is its end: then all that have that are one event. */
+  readonly hasEnded: boolean
+}
+
+/** Null for most calls. `inputs` need not hold the conversation, and `output` is an object. */
+export const laterIn = (api: Api, inputs: unknown, output: JsonText): Later | null => {
+  const isAsked = ["background", "deferred", "agent"].some((key) => !isEmpty(get(inputs, key)))
+  if (!isAsked && !mayBeInBackground(api, output)) return null
+  const answer: unknown = JSON.parse(output.toString())
+  const begun = begunBy(api, inputs, answer)
+  const made = inBackground(api, inputs, answer)
+  const asked = begun ?? made
+  return asked && { asked, seed: made && seedOf(made, answer), hasEnded: begun === null }
+}
+
+/** What a request for the answer of a call was answered with: the end of that, as an object; null where it is none to be recorded. */
+export const endIn = (asked: Asked, isKnown: boolean, status: number, output: string, nowMs: number): unknown => {
+  if (status < 200 || status >= 300) return null
+  const answer: unknown = JSON.parse(output)
+  return isEnd(asked, answer) && (isKnown || isEndOfUnknown(asked, answer, nowMs)) ? answer : null
 }
 
 /** How many calls are remembered, and how long their texts may be together. */

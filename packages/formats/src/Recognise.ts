@@ -155,6 +155,12 @@ export const recogniseByAnswer = (
   return withBeta(api, split(url)[1], body, betaHeader)
 }
 
+/** Whether the path of a call says its format. If not, only the body does. */
+export const saysFormat = (url: string | URL): boolean => {
+  const [path] = split(url)
+  return endpoints.some(({ apis, path: form }) => apis.length === 1 && form.test(path))
+}
+
 /**
  * Whether a request is a call that `recognise` leaves out because its answer is a stream of AWS, whose binary frames are not read: that of
  * Bedrock for models of Anthropic.
@@ -171,6 +177,13 @@ export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|
 
 /** Beginnings of streams are told by these many events, of which gateways send some of their own first. */
 const maxFirstEvents = 8
+
+/** How much of a stream is read to tell its format (characters). */
+const firstEventsCharacters = 64 * 1024
+
+/** What tells the format of an answer: its JSON, or the first events of one that is a stream. */
+export const answersIn = (text: string): ReadonlyArray<unknown> =>
+  beginsAsEvents(text) ? firstEvents(text.slice(0, firstEventsCharacters)) : [parse(text)]
 
 /** The payloads of the first events of a stream that is in JSON, of which `text` has the beginning. */
 export const firstEvents = (text: string): ReadonlyArray<unknown> =>

@@ -9,6 +9,9 @@ const transientTypes: ReadonlySet<string> = new Set(["overloaded", "storage-unav
 /** Whether an error of the recorder, by its `type`, will pass by itself. */
 export const isTransient = (type: string): boolean => transientTypes.has(type)
 
+/** The type of the error that says that another event has the idempotency key: of two of the same end of a call, the first is recorded. */
+export const keyReused = "idempotency-key-reused"
+
 /** How often a call is tried after an error `internal`, which may be the fault of this call alone. */
 export const attemptsOfInternalErrors = 3
 

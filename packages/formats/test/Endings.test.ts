@@ -1,4 +1,5 @@
 import * as Endings from "@tachograph/formats/Endings"
+import type { Api } from "@tachograph/formats"
 import { links } from "@tachograph/formats/Links"
 import { describe, expect, it } from "vitest"
 
@@ -41,20 +42,30 @@ describe("a request for the answer of a call that was made before", () => {
 })
 
 describe("what has begun", () => {
-  it("may be told by the text of an answer, without reading it", () => {
-    const tell = (text: string) => [text, Buffer.from(text)].map((of) => Endings.mayBeInBackground(asked.api, of))
-    expect(tell('{"background" : true}')).toEqual([true, true])
-    expect(tell('{"status":"queued"}')).toEqual([true, true])
-    expect(tell('{"status":"completed","background":false}')).toEqual([false, false])
-    expect(Endings.mayBeInBackground("provider2-messages", '{"background":true}')).toBe(false)
+  const laterIn = (output: object, inputs: object = {}, api: Api = asked.api) => {
+    const text = JSON.stringify(output)
+    const [later, ofBytes] = [text, Buffer.from(text)].map((of) => Endings.laterIn(api, inputs, of))
+    expect(ofBytes).toEqual(later)
+    return later && [later.asked.id, later.seed !== null, later.hasEnded]
+  }
+
+  it("is a response without its end, or one that was made in the background", () => {
+    const response = { id: "r", status: "completed" }
+    expect(laterIn(response)).toBeNull()
+    expect(laterIn({ ...response, background: false })).toBeNull()
+    expect(laterIn({ ...response, background: true })).toEqual(["r", true, true])
+    expect(laterIn({ ...response, status: "queued" })).toEqual(["r", false, false])
+    expect(laterIn({ ...response, status: "in_progress" }, { background: true })).toEqual(["r", true, false])
+    expect(laterIn({ ...response, status: "cancelled" }, { background: true })).toEqual(["r", true, true])
+    expect(laterIn({ ...response, id: null }, { background: true })).toBeNull()
+    expect(laterIn({ ...response, background: true }, {}, "provider2-messages")).toBeNull()
+    expect(laterIn({ ...response, agent: "a" }, { agent: "a" }, "provider3-interactions")).toEqual(["r", true, true])
   })
 
-  it("is a response without its end, and a completion only where it was asked to be deferred", () => {
-    const begun = (output: object) => Endings.begunBy("provider1-responses", {}, output)
-    expect(begun({ id: "resp_1", status: "in_progress" })).toEqual(asked)
-    for (const status of ["completed", "cancelled", "failed", null]) expect(begun({ id: "resp_1", status })).toBeNull()
-    const deferred = (inputs: object) => Endings.begunBy("provider1-chat-completions", inputs, { request_id: "d" })
-    expect([deferred({ deferred: true })?.id, deferred({})]).toEqual(["d", null])
+  it("is a completion only where it was asked to be deferred", () => {
+    const api = "provider1-chat-completions"
+    expect(laterIn({ request_id: "d" }, { deferred: true }, api)).toEqual(["d", true, false])
+    expect(laterIn({ request_id: "d" }, {}, api)).toBeNull()
   })
 
   it("has the session of its conversation, where the provider keeps that", () => {

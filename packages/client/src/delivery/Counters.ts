@@ -53,6 +53,11 @@ export interface Counters {
   readonly heldBytes: number
   /** Calls that are not recorded, by reason. */
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>
+  /**
+   * Calls that a provider bills, and that are in no format that is recorded, such as embeddings: by path, with `*` for each part that may
+   * be a name or an id.
+   */
+  readonly unrecognised: Readonly<Record<string, number>>
   /** Why the last attempt to send failed, in words. Absent after a success. */
   readonly problem?: string
 }

@@ -103,7 +103,7 @@ export class Delivery {
     this.#options = options
   }
 
-  counters(): Omit<Counters, "heldBytes" | "making" | "onDisk" | "postponed" | "underWay"> {
+  counters(): Omit<Counters, "heldBytes" | "making" | "onDisk" | "postponed" | "underWay" | "unrecognised"> {
     return {
       recorded: this.#recorded,
       sent: this.#sent,

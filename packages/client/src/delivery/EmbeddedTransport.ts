@@ -1,4 +1,4 @@
-import { attemptsOfInternalErrors, isTransient } from "@tachograph/formats/Retries"
+import { attemptsOfInternalErrors, isTransient, keyReused } from "@tachograph/formats/Retries"
 import * as Utf8 from "../platform/Utf8.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
@@ -11,8 +11,10 @@ export interface EmbeddedTachograph {
   ) => Promise<unknown>
 }
 
+const typeOf = (cause: unknown): unknown => (cause as { readonly type?: unknown } | null)?.type
+
 const outcomeOf = (cause: unknown): Outcome<never> => {
-  const type = (cause as { readonly type?: unknown } | null)?.type
+  const type = typeOf(cause)
   if (type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
   if (typeof type !== "string" || type === "internal") return { type: "retry", limit: attemptsOfInternalErrors, cause }
   return isTransient(type) ? { type: "retry", cause } : { type: "refused", isFinal: true, cause }
@@ -31,7 +33,12 @@ export const make = (tachograph: EmbeddedTachograph, project: string | undefined
     register: (fingerprint) => attempt(() => tachograph.fingerprint(fingerprint, inProject)),
     send: (event, idempotencyKey) =>
       attempt(async () => {
-        await tachograph.record(Utf8.textOf([event]), { ...inProject, idempotencyKey })
+        try {
+          await tachograph.record(Utf8.textOf([event]), { ...inProject, idempotencyKey })
+        } catch (cause) {
+          // Another process has seen the same end of a call.
+          if (typeOf(cause) !== keyReused) throw cause
+        }
       }),
     // A commit takes its time.
     stop: () => {}

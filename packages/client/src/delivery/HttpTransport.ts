@@ -1,5 +1,5 @@
 import { credentialsOf, inJson, mask } from "@tachograph/formats/Credentials"
-import { attemptsOfInternalErrors } from "@tachograph/formats/Retries"
+import { attemptsOfInternalErrors, keyReused } from "@tachograph/formats/Retries"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { retryAfterMs } from "./Backoff.ts"
@@ -62,6 +62,10 @@ const isTransient = (status: number): boolean =>
 /** The server will never record this event. Everything else may be the fault of a key, an address or what stands between. */
 const isFinal = ({ status, type }: RecorderError): boolean =>
   status === 422 || (status === 413 && type === "payload-too-large")
+
+/** An event with this key is stored: that of the same end of a call, which another process has seen. */
+const isStored = (outcome: Outcome<string>): boolean =>
+  outcome.type === "refused" && outcome.cause instanceof RecorderError && outcome.cause.type === keyReused
 
 /** Something else than Tachograph may answer with a type of its own, which is printed only if it looks like one of these. */
 const nameOfType = /^[a-z][a-z-]{0,63}$/
@@ -173,7 +177,7 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
     send: async (event, idempotencyKey) => {
       const headers = { "idempotency-key": idempotencyKey }
       const outcome = idIn(await request("POST", "/events", event, headers), "event_id")
-      return outcome.type === "done" ? { type: "done", value: undefined } : outcome
+      return outcome.type === "done" || isStored(outcome) ? { type: "done", value: undefined } : outcome
     },
     stop: () => {
       for (const controller of underWay) controller.abort(new Error("The process ends"))

@@ -14,8 +14,11 @@ import type { CapturedRequest } from "./CapturedRequest.ts"
 /** A call that is over. */
 export interface FinishedCall {
   readonly request: CapturedRequest
-  /** The JSON text of an object. To be called in a later turn of the event loop, as it takes its time. It may reject. */
-  readonly output: () => Promise<string>
+  /**
+   * The JSON text of an object, of which the text of the inputs may say the format. To be called in a later turn of the event loop, as it
+   * takes its time. It may reject.
+   */
+  readonly output: (inputs: string) => Promise<string>
   readonly occurredAt: Date
   readonly durationMs: number
   readonly firstTokenMs: number | undefined
@@ -35,14 +38,17 @@ export interface Keeper {
   readonly push: (chunk: Uint8Array) => void
   /** How many bytes it holds. Takes its time. Absent where it holds all that it was pushed. */
   readonly measure?: () => number
-  readonly end: (status: number, interruption: Interruption | undefined, error: unknown) => string
+  readonly end: (status: number, interruption: Interruption | undefined, error: unknown, inputs: string) => string
 }
 
 /** A chunk of fewer bytes takes more memory than it holds. So many in a row are joined to one. */
 const [smallBytes, maxSmall] = [1024, 256]
 
-/** Keeps a body whose content type is not that of a stream. With an `accumulator`, it may be one all the same. */
-export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
+/** What accumulates a stream, by the texts of the inputs and of the stream. */
+export type FindAccumulator = (inputs: string, stream: string) => (() => Accumulator) | undefined
+
+/** Keeps a body whose content type is not that of a stream, or whose format is not known yet. It may be one all the same. */
+export const textKeeper = (find: FindAccumulator = () => undefined): Keeper => {
   const chunks: Array<Uint8Array> = []
   /** Chunks at the end that are not joined. */
   let small = 0
@@ -54,15 +60,16 @@ export const textKeeper = (accumulator?: () => Accumulator): Keeper => {
       chunks.push(Utf8.joined(chunks.splice(-small)))
       small = 0
     },
-    end: (status, interruption, error) => {
+    end: (status, interruption, error, inputs) => {
       const body = Utf8.textOf(chunks)
       const object = objectIn(body)
       if (object !== undefined && !isBroken(interruption)) return body
       if (object !== undefined) return withFailure(body, object as JsonObject, failureOfError(interruption!, error))
-      if (accumulator !== undefined && beginsAsEvents(body)) {
+      const accumulator = beginsAsEvents(body) ? find(inputs, body) : undefined
+      if (accumulator !== undefined) {
         const stream = streamKeeper(accumulator())
         for (const chunk of chunks) stream.push(chunk)
-        return stream.end(status, interruption, error)
+        return stream.end(status, interruption, error, inputs)
       }
       return JSON.stringify(
         interruption === undefined ? failureOfBody(status, body) : failureOfError(interruption, error, body)
@@ -214,10 +221,10 @@ export class Call {
     this.#close()
     this.#listener.finished({
       request: this.#request,
-      output: async () => {
+      output: async (inputs) => {
         for (this.#pass(); this.#pending.length > 0; this.#pass()) await Timers.laterTurn()
         return (
-          this.#keeper?.end(this.#status!, interruption, error) ??
+          this.#keeper?.end(this.#status!, interruption, error, inputs) ??
           JSON.stringify(failureOfError(interruption ?? "connection_error", error))
         )
       },

@@ -1,9 +1,12 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
 import { type Api, recognise } from "@tachograph/formats"
+import { type Asked, askedOf } from "@tachograph/formats/Endings"
+import { answersIn, recogniseByAnswer } from "@tachograph/formats/Recognise"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { isRequest } from "../platform/Web.ts"
+import { type Kind, kindOf } from "./Kinds.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
 type Input = Parameters<typeof fetch>[0]
@@ -13,8 +16,11 @@ type Init = Parameters<typeof fetch>[1]
 type Take = (bytes: number) => boolean
 
 export interface CapturedRequest {
-  /** The format of the call, by its address and its body as JSON; null where it is none. */
-  readonly apiOf: (inputs?: Record<string, unknown>) => Api | null
+  readonly kind: Kind
+  /** The call whose answer it asks for. */
+  readonly asked: Asked | null
+  /** The format of the call, by its address and its body as JSON, or by its answer as text; null where it is none. */
+  readonly apiOf: (inputs?: Record<string, unknown>, answer?: string) => Api | null
   readonly url: URL
   /** Bytes that are held by keeping it from the start. */
   readonly bytes: number
@@ -127,23 +133,31 @@ class UnreadableBody extends Error {}
 export const causeOf = (error: unknown): Error =>
   error instanceof UnreadableBody ? error : new Error("The request cannot be read")
 
+/** Of a request for an answer, which says all in its address. */
+const noBody: Body = { bytes: 0, keep: noMore, leave: noMore, text: () => "{}" }
+
 /** Undefined where it is no model call. Throws an `UnreadableBody` where the body is a stream or a form. */
-export const capture = (input: Input, init: Init, url: URL): Captured | undefined => {
+export const capture = (method: string, input: Input, init: Init, url: URL): Captured | undefined => {
   // By its path. Whether the body is one of a call is looked at when the call is over.
-  if (recognise(url) === null) return undefined
+  const kind = kindOf(method, url, init?.body)
+  if (kind === undefined) return undefined
   const request = isRequest(input) ? input : undefined
   const [sentInit, headers] = RequestHeaders.read(request, init)
   const given = init?.body
-  const body =
+  const read = () =>
     given === undefined || given === null
       ? request && bodyOfRequest(request)
       : bodyOf(given as NonNullable<typeof given>)
+  const body = kind === "end" ? noBody : read()
   if (body === undefined) {
     if (given === undefined || given === null) return undefined
     throw new UnreadableBody("The body of the request is a stream or a form")
   }
-  const apiOf = (inputs?: Record<string, unknown>) =>
-    recognise(url, inputs, RequestHeaders.valueOf(headers(), "anthropic-beta"))
+  const apiOf = (inputs?: Record<string, unknown>, answer?: string) => {
+    const beta = RequestHeaders.valueOf(headers(), "anthropic-beta")
+    const api = recognise(url, inputs, beta)
+    return api ?? (answer === undefined ? null : recogniseByAnswer(url, inputs, answersIn(answer), beta))
+  }
   const secrets = (inputs: string) => secretsOf({ headers: headers(), addresses: [url] }, inputs)
-  return { init: sentInit, request: { apiOf, url, ...body, secrets } }
+  return { init: sentInit, request: { kind, asked: askedOf(method, url), apiOf, url, ...body, secrets } }
 }

@@ -1,13 +1,15 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
 import type { Accumulator, Api } from "@tachograph/formats"
 import { accumulators } from "@tachograph/formats/Accumulators"
-import { isStream } from "@tachograph/formats/Recognise"
+import { isStream, saysFormat } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
+import { objectIn } from "../event/Event.ts"
 import { interruptionOf } from "../event/Interruption.ts"
 import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
 import * as Inside from "./Inside.ts"
+import { type Kind, mayBeAnswer } from "./Kinds.ts"
 import * as ReadOnce from "./ReadOnce.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
@@ -23,8 +25,8 @@ export interface TapOptions {
   readonly unreadMs: number
   /** Whether calls are recorded. */
   readonly isOn?: () => boolean
-  /** Called when a recognised call begins. */
-  readonly begin: () => CallListener
+  /** Called when a recognised call begins, or what may be one. */
+  readonly begin: (kind: Kind) => CallListener
   /** Called when a call by a recognised address cannot be observed. */
   readonly lost: (cause: unknown) => void
 }
@@ -55,12 +57,15 @@ export const takeOff = (tap: Fetch, before: Fetch): void => {
 
 const inside = Inside.shared()
 
-const keeperFor = ({ apiOf, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
+const accumulatorOf = (api: Api | null): (() => Accumulator) | undefined =>
+  api === null ? undefined : (accumulators as Partial<Record<Api, () => Accumulator>>)[api]
+
+const keeperFor = ({ apiOf, asked, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
-  const api = apiOf()
-  const accumulator = api === null ? undefined : (accumulators as Partial<Record<Api, () => Accumulator>>)[api]
-  if (!response.ok || accumulator === undefined) return textKeeper()
-  return isStream(url, type) ? streamKeeper(accumulator()) : textKeeper(accumulator)
+  if (!response.ok) return textKeeper()
+  const accumulator = accumulatorOf(asked?.api ?? (saysFormat(url) ? apiOf() : null))
+  if (accumulator === undefined) return textKeeper((inputs, stream) => accumulatorOf(apiOf(objectIn(inputs), stream)))
+  return isStream(url, type) ? streamKeeper(accumulator()) : textKeeper(() => accumulator)
 }
 
 /** With the name and the properties of a `fetch`, such as `preconnect` of Bun and the marks of frameworks. */
@@ -90,15 +95,14 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
   const start = (args: Parameters<Fetch>, isCounted: boolean) => {
     const [input, init, ...rest] = args
     const target = CapturedRequest.targetOf(input, init)
-    if (target?.method !== "POST") return undefined
-    const captured = CapturedRequest.capture(input, init, target.url)
+    const captured = target && CapturedRequest.capture(target.method, input, init, target.url)
     if (captured === undefined) return undefined
     const { init: sentInit, request } = captured
     if (isCounted && !budget.hasRoomFor(request.bytes)) {
       request.leave()
       return null
     }
-    const listener = begin()
+    const listener = begin(request.kind)
     if (!budget.take(request.bytes)) {
       request.leave()
       listener.dropped("memory")
@@ -142,7 +146,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     return Promise.resolve(answer).then(
       (response) => {
         try {
-          if (!TappedResponse.canTap(response)) {
+          if (!TappedResponse.canTap(response) || (request.kind !== "call" && !mayBeAnswer(response))) {
             observer.abandon("unreadable")
             return response
           }

@@ -4,6 +4,8 @@ import { Call, type FinishedCall, textKeeper } from "../../src/tap/Call.ts"
 import type { CapturedRequest } from "../../src/tap/CapturedRequest.ts"
 
 const request: CapturedRequest = {
+  kind: "call",
+  asked: null,
   apiOf: () => "provider1-responses",
   url: new URL("http://127.0.0.1/responses"),
   bytes: 0,
@@ -39,7 +41,7 @@ it.each([
     while (passed.length < 202) await new Promise(setImmediate)
   }
   call.end()
-  expect(await finished!.output()).toBe("{}")
+  expect(await finished!.output("{}")).toBe("{}")
   expect(passed.map(([, first]) => first)).toEqual(Array.from({ length: 202 }, (_, n) => n))
   const runs = Map.groupBy(passed, ([run]) => run)
   // 32 of 1 KiB at a time, at most two times within a turn; the last eight with the long one.
@@ -64,7 +66,7 @@ it("holds an answer in many small chunks within its budget", async () => {
   while (budget.held > bytes.length) await new Promise(setImmediate)
   expect(budget.held).toBe(bytes.length)
   call.end()
-  expect(await finished!.output()).toBe(text)
+  expect(await finished!.output("{}")).toBe(text)
   finished!.release()
   expect(budget.held).toBe(0)
 })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { type Asked, BegunCalls } from "@tachograph/formats/Endings"
 import * as CallEvent from "../calls/CallEvent.ts"
+import type { Begun } from "../calls/EventOfCall.ts"
 import * as Decompression from "../calls/Decompression.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
 import { ReserveAnswer } from "../Engine.ts"
@@ -19,7 +20,7 @@ type CopiedBodies = Record<"inputs" | "output", Buffer>
 /** Makes the bodies of one instance. `largeBytes` says from which length on it shares turns of the event loop. */
 export const make = (loop: LoopBudget, largeBytes: number) => {
   const decompressing = Semaphore.makeUnsafe(maxDecompressing)
-  const begun: CallEvent.Begun["calls"] = new BegunCalls()
+  const begun: Begun["calls"] = new BegunCalls()
 
   const decompress = async (call: PassedCall, { inputs, output }: CopiedBodies, maxBytes: number) => {
     const request = await Decompression.decompress(inputs, call.requestEncoding ?? "", maxBytes)

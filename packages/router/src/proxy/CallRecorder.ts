@@ -195,7 +195,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       return Effect.succeed(true)
     }
     // Another process has recorded the end of this call.
-    if (type === "idempotency-key-reused") return Effect.succeed(true)
+    if (type === Retries.keyReused) return Effect.succeed(true)
     lastError = type
     if (type === "fingerprint-not-found") fingerprints.delete(project)
     if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
