@@ -210,7 +210,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     refused,
     unanswered,
     begin: ({ rest, upstream }, headers, project) =>
-      beginCall({ kind: "call", upstream: upstream.name, rest, headers, project }),
+      // What a message asks for is what a POST over HTTP does.
+      beginCall({ method: "POST", kind: "call", upstream: upstream.name, rest, headers, project }),
     drop,
     countUnrecorded: countSocket
   })
