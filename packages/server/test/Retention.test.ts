@@ -17,8 +17,11 @@ import {
 import { sqlite } from "@tachograph/storage-sqlite"
 import { DateTime, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import { hash } from "node:crypto"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
+import * as SmallDisk from "./SmallDisk.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 const now = Date.parse("2026-06-01T00:00:00Z")
@@ -39,12 +42,15 @@ const converse = Effect.fnUntraced(function* (
     between,
     calls,
     from,
-    project = defaultProject
+    project = defaultProject,
+    said = ""
   }: {
     readonly from: number
     readonly between: number
     readonly calls: number
     readonly project?: ProjectId
+    /** What each answer ends with. */
+    readonly said?: string
   }
 ) {
   const recorder = yield* Recorder
@@ -57,7 +63,10 @@ const converse = Effect.fnUntraced(function* (
   for (let call = 0; call < calls; call++) {
     yield* TestClock.setTime(from + call * between)
     messages.push({ role: "user", content: `${session} asks for the ${call}. time how far it is to B` })
-    const answer = { role: "assistant", content: `${session} is told for the ${call}. time that it is ${call} km` }
+    const answer = {
+      role: "assistant",
+      content: `${session} is told for the ${call}. time that it is ${call} km${said}`
+    }
     // With the spaces that Python's json.dumps writes.
     const inputs = JSON.stringify({ model: "m", system, messages }).replaceAll(`","`, `", "`)
     const output = JSON.stringify(answer)
@@ -231,5 +240,47 @@ describe.concurrent("tachograph serve --retain", () => {
       yield* Effect.forEach(recorded.old, isGone)
       yield* Effect.forEach(recorded.fresh, isKept)
     }).pipe(Effect.provide(over(join(cwd, "tachograph.db"))), Effect.runPromise)
+  })
+
+  it("makes room on a full disk, so that recording goes on by itself", async ({ expect }) => {
+    const cwd = SmallDisk.mount()
+    const file = join(cwd, "tachograph.db")
+    const from = Date.now() - 2 * 3_600_000
+    /** A text that cannot be compressed. */
+    const text = (n: number) =>
+      Array.from({ length: 1_500 }, (_, at) => hash("sha256", `${n} ${at}`, "base64")).join("")
+    await Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], (n) =>
+      converse(`old ${n}`, { from: from + n, between: 1, calls: 2, said: text(n) })
+    ).pipe(Effect.provide(over(file)), Effect.runPromise)
+
+    const key = "an API key for tests"
+    const server = await serve(["--port", "0", "--retain", "1h"], { cwd, env: { TACHOGRAPH_API_KEY: key } })
+    // A pause of the test is longer than the server keeps a connection.
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", connection: "close" }
+    const send = (method: string, path: string, body?: object) =>
+      fetch(`${server.url}/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const runtime = { language: "typescript", language_version: "7", system: "linux" }
+    const { fingerprint_id } = (await (await send("PUT", "api/v1/fingerprints", runtime)).json()) as {
+      fingerprint_id: string
+    }
+    const record = async (n: number) => {
+      const properties = { api: "openai-responses", inputs: { input: text(n) }, output: {} }
+      const event = { event_name: "llm", properties, fingerprint_id, session: "new" }
+      return (await send("POST", "api/v1/events", event)).status
+    }
+    // The reserve is made a second after the start, and the retention runs nine seconds later.
+    await vi.waitFor(() => expect(existsSync(`${file}-reserve`)).toBe(true), { timeout: 60_000, interval: 20 })
+    SmallDisk.fill(cwd)
+    let recorded = 0
+    while ((await record(recorded)) === 200) recorded++
+    await vi.waitFor(() => expect(server.output().stderr).toContain("Erased events older"), {
+      timeout: 60_000,
+      interval: 100
+    })
+    for (let n = 100; n < 115; n++) expect(await record(n)).toBe(200)
+    expect((await send("GET", "ready")).status).toBe(200)
+    const { events } = (await (await send("GET", "api/v1/events?limit=100")).json()) as { events: Array<object> }
+    expect(events).toHaveLength(recorded + 15)
+    expect((await server.stop()).code).toBe(0)
   })
 })
