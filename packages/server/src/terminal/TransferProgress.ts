@@ -17,7 +17,8 @@ const timeText = (seconds: number): string => {
 /** `1,234 events, 1.2 GiB, 53.1 MiB/s, 12%, 3 min left`. */
 export const text = ({ bytes, events, part }: Transferred, elapsedMs: number): string => {
   const seconds = Math.max(elapsedMs, 1) / 1000
-  const shown = [`${Figures.integer(events)} events`, Bytes.format(bytes), `${Bytes.format(bytes / seconds)}/s`]
+  const speed = Bytes.format(Math.round(bytes / seconds))
+  const shown = [`${Figures.integer(events)} events`, Bytes.format(bytes), `${speed}/s`]
   if (part !== undefined && part > 0 && part < 1) {
     shown.push(`${Math.floor(100 * part)}%`, `${timeText((seconds * (1 - part)) / part)} left`)
   }

@@ -3,6 +3,7 @@ import { TestClock } from "effect/testing"
 import { PassThrough } from "node:stream"
 import { expect, it } from "vitest"
 import * as Progress from "../../src/terminal/Progress.ts"
+import * as TransferProgress from "../../src/terminal/TransferProgress.ts"
 
 /** Reports progress for a time, and returns what the terminal and standard error got at each step. */
 const shown = (
@@ -42,4 +43,8 @@ it("prints a line every half minute elsewhere, and none before", async () => {
   expect(early).toEqual({ lines: [], written: null })
   const late = await shown(false, (progress, adjust) => Effect.andThen(adjust("61 seconds"), progress.clear))
   expect(late).toEqual({ lines: ["Step 1 of very many steps", "Step 2 of very many steps"], written: null })
+})
+
+it("says how fast a small transfer is in whole bytes", () => {
+  expect(TransferProgress.text({ events: 2, bytes: 1750, part: 1 }, 3000)).toBe("2 events, 1.7 KiB, 583 B/s")
 })
