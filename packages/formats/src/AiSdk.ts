@@ -120,7 +120,6 @@ const errorIn = (output: unknown): { readonly type: string; readonly status: num
 const facts = (inputs: unknown, output: unknown): Facts => readFacts(Span.calledOf(inputs), Span.outputOf(output))
 
 const readFacts = (inputs: unknown, output: unknown): Facts => {
-  const tokens = tokensOf(output)
   const error = errorIn(output)
   const reason = textIn(output, ["finishReason"], ["finishReason", "unified"])
   const raw = textIn(output, ["rawFinishReason"], ["finishReason", "raw"])
@@ -129,11 +128,7 @@ const readFacts = (inputs: unknown, output: unknown): Facts => {
   return {
     provider: providerOf(inputs, output),
     ...modelsOf(inputs, output),
-    input_tokens: tokens.input,
-    output_tokens: tokens.output,
-    cache_read_tokens: tokens.cacheRead,
-    cache_write_tokens: tokens.cacheWrite,
-    reasoning_tokens: tokens.reasoning,
+    ...tokensOf(output),
     stop_reason: stopReasonOf(reason, raw),
     provider_stop_reason: raw ?? reason,
     tool_calls: isAnswer ? calls.filter((name) => name !== null) : null,

@@ -1,25 +1,18 @@
 /** On what the price of a call of the AI SDK depends: the SDK hands out what the provider counted, by the provider's own names. */
-import { isCounted, stepsOf, tokensOfStep } from "./AiSdkUsage.ts"
+import { isCounted, metadataOf, rawUsageOf, stepsOf, tokensOfStep } from "./AiSdkUsage.ts"
 import * as AnthropicUsage from "./AnthropicUsage.ts"
 import type { Billing, Json, Request, RequestBilling, Uncounted } from "./Format.ts"
-import { distinct, tokensOfModality } from "./GoogleUsage.ts"
-import { count, first, get, isEmpty, isObject, list, sum, text } from "./json/Read.ts"
-
-/** Where OpenAI and Google count tokens by modality. */
-const inputs = ["prompt_tokens_details", "input_tokens_details", "promptTokensDetails", "toolUsePromptTokensDetails"]
-const outputs = ["completion_tokens_details", "output_tokens_details", "candidatesTokensDetails"]
+import { distinct } from "./GoogleSearches.ts"
+import { count, first, get, isEmpty, list, sum, text } from "./json/Read.ts"
+import { countsOf } from "./usage/Counts.ts"
+import { billedOf, sumOf } from "./usage/Usage.ts"
 
 /** What is at the first of some paths that is not empty. */
 const find = (value: unknown, ...paths: ReadonlyArray<ReadonlyArray<string>>): Json | undefined =>
   paths.map((path) => get(value, ...path)).find((found) => !isEmpty(found))
 
 /** A step, what its provider counted, and what else the provider says of it. */
-const served = (step: unknown) => {
-  const metadata = get(step, "providerMetadata")
-  const said = isObject(metadata) ? Object.values(metadata) : []
-  const raw = get(step, "usage", "raw") ?? said.map((each) => find(each, ["usage"], ["usageMetadata"])).find(isObject)
-  return { step, raw, said }
-}
+const served = (step: unknown) => ({ step, raw: rawUsageOf(step), said: metadataOf(step) })
 
 /** Results of the provider's search that were none: it opened a page, or looked for words in one. */
 const isOtherAction = (block: Json): boolean =>
@@ -56,33 +49,12 @@ const searchesOf = ({ raw, said, step }: ReturnType<typeof served>): number | nu
 /** What the answers of some steps depend on together. */
 const ofSteps = (steps: ReadonlyArray<ReturnType<typeof served>>): RequestBilling => {
   const raws = steps.map(({ raw }) => raw)
-  const tokens = (modality: "AUDIO" | "IMAGE" | "VIDEO", keys: ReadonlyArray<string>, ...path: ReadonlyArray<string>) =>
-    sum(
-      ...raws.flatMap((raw) =>
-        keys
-          .map((key) => get(raw, key, ...path))
-          .map(
-            (details) => tokensOfModality(modality, details) ?? count(get(details, `${modality.toLowerCase()}_tokens`))
-          )
-      )
-    )
-  const cached = (modality: "AUDIO" | "IMAGE") =>
-    tokens(modality, ["cacheTokensDetails"]) ?? tokens(modality, inputs, "cached_tokens_details")
   return {
+    ...sumOf(raws.map((raw) => billedOf(countsOf(raw)))),
     service_tier: first(
       ...raws.map((raw) => AnthropicUsage.tierOf(raw) ?? text(find(raw, ["serviceTier"], ["trafficType"]))),
       ...steps.toReversed().flatMap(({ said }) => said.map((each) => text(get(each, "serviceTier"))))
     ),
-    cache_write_1h_tokens: sum(...raws.map((raw) => count(get(raw, "cache_creation", "ephemeral_1h_input_tokens")))),
-    input_audio_tokens: tokens("AUDIO", inputs),
-    input_image_tokens: tokens("IMAGE", inputs),
-    input_video_tokens: tokens("VIDEO", inputs),
-    cache_audio_read_tokens: cached("AUDIO"),
-    cache_image_read_tokens: cached("IMAGE"),
-    output_audio_tokens: tokens("AUDIO", outputs),
-    output_image_tokens: tokens("IMAGE", outputs),
-    output_video_tokens: tokens("VIDEO", outputs),
-    citation_tokens: sum(...raws.map((raw) => count(get(raw, "citation_tokens")))),
     web_searches: sum(...steps.map(searchesOf)),
     file_searches: sum(...steps.map((step) => callsOf(step, "file_search").length || null)),
     uncounted: paidTools
@@ -94,14 +66,12 @@ const ofSteps = (steps: ReadonlyArray<ReturnType<typeof served>>): RequestBillin
 /** The requests of a step: one, or several where Anthropic says that it made them. */
 const requestsOfStep = (step: ReturnType<typeof served>): ReadonlyArray<Request> => {
   const tokens = tokensOfStep(step.step)
-  const counts = { input_tokens: tokens.input, output_tokens: tokens.output }
   const model = text(get(step.step, "model", "modelId"))
   const names = { provider: null, model, response_model: text(get(step.step, "response", "modelId")) }
-  const several = AnthropicUsage.requestsOf(step.raw, counts)
+  const several = AnthropicUsage.requestsOf({ usage: step.raw, counts: countsOf(step.raw) }, tokens)
   if (several !== null)
     return several.map((one) => ({ ...one, model, response_model: one.response_model ?? names.response_model }))
-  const cache = { cache_read_tokens: tokens.cacheRead, cache_write_tokens: tokens.cacheWrite }
-  return [{ ...ofSteps([step]), ...names, ...counts, ...cache, reasoning_tokens: tokens.reasoning }]
+  return [{ ...ofSteps([step]), ...names, ...tokens }]
 }
 
 export const billingOf = (output: unknown): Billing => {

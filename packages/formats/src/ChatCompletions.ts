@@ -15,9 +15,10 @@ import type {
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
-import { modalitiesOf, tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
+import { usageIn } from "./usage/Places.ts"
+import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 /** The words of many providers. Whatever is not here is `other`. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
@@ -62,11 +63,8 @@ const stopReasonOf = (word: string | null, choice: Json | undefined): StopReason
   return callsOf(get(choice, "message")).length > 0 ? "tool_calls" : reason
 }
 
-const usageOf = (output: unknown): Json | undefined => get(output, "usage") ?? get(output, "x_groq", "usage")
-
 const facts = (inputs: unknown, output: unknown): Facts => {
   const choices = get(output, "choices")
-  const tokens = tokensOf(usageOf(output))
   const word = text(get(choices, 0, "finish_reason"))
   const error = errorOf(output) ?? errorOf(list(choices))
   const calls = list(choices).flatMap((choice) => callsOf(get(choice, "message")))
@@ -74,11 +72,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     provider: providerOf(inputs, output),
     model: text(get(inputs, "model")),
     response_model: text(get(output, "model")),
-    input_tokens: tokens.input,
-    output_tokens: tokens.output,
-    cache_read_tokens: tokens.cacheRead,
-    cache_write_tokens: tokens.cacheWrite,
-    reasoning_tokens: tokens.reasoning,
+    ...tokensOf(usageIn(output).counts, "prompt"),
     stop_reason: stopReasonOf(word, get(choices, 0)),
     provider_stop_reason: word,
     tool_calls: Array.isArray(choices) ? calls.map(nameOf).filter((name) => name !== null) : null,
@@ -91,21 +85,19 @@ const isCitation = (note: Json): boolean => get(note, "type") === "url_citation"
 
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const usage = usageOf(output)
-  const { input, inputDetails, output: answered, outputDetails } = tokensOf(usage)
+  const found = usageIn(output)
+  const { usage, counts } = found
   const searches = count(get(usage, "num_search_queries"))
   const hasCited = list(get(output, "choices")).some((choice) =>
     list(get(choice, "message", "annotations")).some(isCitation)
   )
   return {
     service_tier: text(get(output, "service_tier")) ?? text(get(usage, "service_tier")),
-    cache_write_1h_tokens: null,
-    ...modalitiesOf(inputDetails, outputDetails),
-    citation_tokens: count(get(usage, "citation_tokens")),
+    ...billedOf(counts),
     web_searches: searches,
     file_searches: null,
     uncounted: hasCited && searches === null ? ["web_search"] : [],
-    requests: AnthropicUsage.requestsOf(usage, { input_tokens: input, output_tokens: answered })
+    requests: AnthropicUsage.requestsOf(found, tokensOf(counts, "prompt"))
   }
 }
 

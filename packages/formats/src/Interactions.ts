@@ -13,9 +13,11 @@ import type {
   StopReason
 } from "./Format.ts"
 import { accumulator } from "./InteractionsStream.ts"
-import { distinct, tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { distinct } from "./GoogleSearches.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "./Parts.ts"
+import { usageIn } from "./usage/Places.ts"
+import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 /** The status of an interaction says why it stopped. Whatever is not here is `other`. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
@@ -46,7 +48,6 @@ const wordOf = (output: unknown): string | null => {
 
 const facts = (inputs: unknown, output: unknown): Facts => {
   const steps = stepsOf(output)
-  const usage = get(output, "usage")
   const word = wordOf(output)
   const error = errorOf(output)
   return {
@@ -54,14 +55,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     // An agent stands in place of a model.
     model: text(get(inputs, "model")) ?? text(get(inputs, "agent")),
     response_model: text(get(output, "model")) ?? text(get(output, "agent")),
-    ...tokensOf({
-      input: get(usage, "total_input_tokens"),
-      toolUse: get(usage, "total_tool_use_tokens"),
-      cached: get(usage, "total_cached_tokens"),
-      output: get(usage, "total_output_tokens"),
-      thoughts: get(usage, "total_thought_tokens"),
-      total: get(usage, "total_tokens")
-    }),
+    ...tokensOf(usageIn(output).counts, "prompt"),
     stop_reason: word === null ? null : (stopReasons.get(word) ?? "other"),
     provider_stop_reason: word,
     tool_calls: Array.isArray(steps) ? list(steps).filter(isCall).map(callNameOf) : null,
@@ -73,7 +67,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const usage = get(output, "usage")
+  const { usage, counts } = usageIn(output)
   const steps = stepsOf(output)
   const counted = list(get(usage, "grounding_tool_count"))
   const countOf = (tool: string) =>
@@ -85,22 +79,10 @@ export const billing: ReadBilling = (_, output) => {
     )
   const searches = list(steps).filter((item) => typeOf(item) === "google_search_call")
   const queries = searches.flatMap((item) => list(get(item, "arguments", "queries")))
-  const inputs = [get(usage, "input_tokens_by_modality"), get(usage, "tool_use_tokens_by_modality")]
-  const cached = get(usage, "cached_tokens_by_modality")
-  const outputs = get(usage, "output_tokens_by_modality")
   const isOfMaps = (countOf("google_maps") ?? 0) > 0 || list(steps).some((item) => typeOf(item) === "google_maps_call")
   return {
     service_tier: text(get(output, "service_tier")),
-    cache_write_1h_tokens: null,
-    input_audio_tokens: tokensOfModality("AUDIO", ...inputs),
-    input_image_tokens: tokensOfModality("IMAGE", ...inputs),
-    input_video_tokens: tokensOfModality("VIDEO", ...inputs),
-    cache_audio_read_tokens: tokensOfModality("AUDIO", cached),
-    cache_image_read_tokens: tokensOfModality("IMAGE", cached),
-    output_audio_tokens: tokensOfModality("AUDIO", outputs),
-    output_image_tokens: tokensOfModality("IMAGE", outputs),
-    output_video_tokens: tokensOfModality("VIDEO", outputs),
-    citation_tokens: null,
+    ...billedOf(counts),
     web_searches: countOf("google_search") ?? (Array.isArray(steps) ? distinct(queries) : null),
     file_searches: null,
     uncounted: isOfMaps ? ["maps"] : [],

@@ -17,6 +17,7 @@ import { accumulator } from "./MessagesStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { isOpenModel, providerOfModel } from "./Providers.ts"
 import * as StopReasons from "./StopReasons.ts"
+import { usageIn } from "./usage/Places.ts"
 
 /** Bedrock and Vertex want their name in the request, and put it into the ids of answers. */
 const providers: ReadonlyArray<readonly [version: string, id: string, provider: string]> = [
@@ -32,15 +33,10 @@ const providerOf = (inputs: unknown, output: unknown): string | null => {
   return provider ?? (isOpenModel(inputs, output) ? null : "anthropic")
 }
 
-/** With what the provider spent on compacting the conversation, which its own sum leaves out. */
-const tokensOf = (output: unknown): AnthropicUsage.Tokens =>
-  AnthropicUsage.sumOf(AnthropicUsage.paidOf(get(output, "usage")))
-
 /** Types of blocks that call a tool: the application's, the provider's own, and one of an MCP server. */
 const calls: ReadonlySet<Json | undefined> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"])
 
 const facts = (inputs: unknown, output: unknown): Facts => {
-  const tokens = tokensOf(output)
   const error = errorOf(output)
   const reason = text(get(output, "stop_reason"))
   const content = get(output, "content")
@@ -49,7 +45,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     provider: providerOf(inputs, output),
     model: text(get(inputs, "model")),
     response_model: text(get(output, "model")),
-    ...tokens,
+    ...AnthropicUsage.tokensIn(usageIn(output)),
     stop_reason: reason === null ? null : (StopReasons.ofMessages.get(reason) ?? "other"),
     provider_stop_reason: reason,
     tool_calls: Array.isArray(content) ? names.filter((name) => name !== null) : null,
@@ -60,8 +56,9 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const usage = get(output, "usage")
-  return { ...AnthropicUsage.billingOf(usage), requests: AnthropicUsage.requestsOf(usage, tokensOf(output)) }
+  const found = usageIn(output)
+  const requests = AnthropicUsage.requestsOf(found, AnthropicUsage.tokensIn(found))
+  return { ...AnthropicUsage.billingOf(found), requests }
 }
 
 /** Marks of transport: they say where a cache ends, not what was said. */

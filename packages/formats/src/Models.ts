@@ -11,11 +11,13 @@ import type {
   Part,
   ReadBilling
 } from "./Format.ts"
-import { distinct, tokensOf, tokensOfModality } from "./GoogleUsage.ts"
+import { distinct } from "./GoogleSearches.ts"
 import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import * as StopReasons from "./StopReasons.ts"
+import { usageIn } from "./usage/Places.ts"
+import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -58,20 +60,12 @@ const stopOf = (output: unknown): Pick<Facts, "stop_reason" | "provider_stop_rea
 
 const facts = (inputs: unknown, output: unknown): Facts => {
   const candidates = get(output, "candidates")
-  const usage = field(output, "usageMetadata")
   const error = errorOf(output)
   return {
     provider: "google",
     model: modelOf(get(inputs, "model")),
     response_model: modelOf(field(output, "modelVersion")),
-    ...tokensOf({
-      input: field(usage, "promptTokenCount"),
-      toolUse: field(usage, "toolUsePromptTokenCount"),
-      cached: field(usage, "cachedContentTokenCount"),
-      output: field(usage, "candidatesTokenCount"),
-      thoughts: field(usage, "thoughtsTokenCount"),
-      total: field(usage, "totalTokenCount")
-    }),
+    ...tokensOf(usageIn(output).counts, "prompt"),
     // Before an error, a reason to finish is that of a piece of the answer.
     ...(error === null ? stopOf(output) : { stop_reason: null, provider_stop_reason: null }),
     tool_calls: Array.isArray(candidates) ? list(candidates).flatMap(namesOfCalls) : null,
@@ -82,25 +76,13 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const usage = field(output, "usageMetadata")
+  const { usage, counts } = usageIn(output)
   const grounding = list(get(output, "candidates")).map((candidate) => field(candidate, "groundingMetadata"))
   const queries = grounding.map((each) => field(each, "webSearchQueries")).filter(Array.isArray)
-  const inputs = [field(usage, "promptTokensDetails"), field(usage, "toolUsePromptTokensDetails")]
-  const cached = field(usage, "cacheTokensDetails")
-  const outputs = field(usage, "candidatesTokensDetails")
   const isOfMaps = (chunk: Json) => isObject(get(chunk, "maps"))
   return {
     service_tier: text(field(usage, "serviceTier")) ?? text(field(usage, "trafficType")),
-    cache_write_1h_tokens: null,
-    input_audio_tokens: tokensOfModality("AUDIO", ...inputs),
-    input_image_tokens: tokensOfModality("IMAGE", ...inputs),
-    input_video_tokens: tokensOfModality("VIDEO", ...inputs),
-    cache_audio_read_tokens: tokensOfModality("AUDIO", cached),
-    cache_image_read_tokens: tokensOfModality("IMAGE", cached),
-    output_audio_tokens: tokensOfModality("AUDIO", outputs),
-    output_image_tokens: tokensOfModality("IMAGE", outputs),
-    output_video_tokens: tokensOfModality("VIDEO", outputs),
-    citation_tokens: null,
+    ...billedOf(counts),
     web_searches: queries.length === 0 ? null : distinct(queries.flatMap(list)),
     file_searches: null,
     uncounted: grounding.some((each) => list(field(each, "groundingChunks")).some(isOfMaps)) ? ["maps"] : [],

@@ -15,10 +15,11 @@ import type {
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, textsOf, toolOf } from "./OpenAiBlocks.ts"
-import { modalitiesOf, tokensOf } from "./OpenAiUsage.ts"
 import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 import { accumulator } from "./ResponsesStream.ts"
+import { usageIn } from "./usage/Places.ts"
+import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 /** The word of a status, and of the reasons for which an answer is incomplete. `completed` depends on what was answered. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
@@ -69,18 +70,13 @@ const stopReasonOf = (word: string | null, items: ReadonlyArray<Json>): StopReas
 
 const facts = (inputs: unknown, output: unknown): Facts => {
   const items = get(output, "output")
-  const tokens = tokensOf(get(output, "usage"))
   const word = wordOf(output)
   const error = errorOf(output)
   return {
     provider: providerOf(inputs, output),
     model: text(get(inputs, "model")),
     response_model: text(get(output, "model")),
-    input_tokens: tokens.input,
-    output_tokens: tokens.output,
-    cache_read_tokens: tokens.cacheRead,
-    cache_write_tokens: tokens.cacheWrite,
-    reasoning_tokens: tokens.reasoning,
+    ...tokensOf(usageIn(output).counts, "input"),
     stop_reason: stopReasonOf(word, list(items)),
     provider_stop_reason: word,
     tool_calls: Array.isArray(items) ? list(items).flatMap(callNameOf) : null,
@@ -101,8 +97,7 @@ const paidCalls: ReadonlyMap<string, Uncounted> = new Map([
 
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
-  const usage = get(output, "usage")
-  const { inputDetails, outputDetails } = tokensOf(usage)
+  const { usage, counts } = usageIn(output)
   const isThere = Array.isArray(get(output, "output"))
   const items = list(get(output, "output"))
   const tools = get(usage, "server_side_tool_usage_details")
@@ -111,9 +106,7 @@ export const billing: ReadBilling = (_, output) => {
   const paid = items.map((item) => paidCalls.get(typeOf(item))).filter((part) => part !== undefined)
   return {
     service_tier: text(get(output, "service_tier")),
-    cache_write_1h_tokens: null,
-    ...modalitiesOf(inputDetails, outputDetails),
-    citation_tokens: null,
+    ...billedOf(counts),
     web_searches: searches ?? (isThere ? items.filter(isSearch).length : null),
     file_searches: files ?? (isThere ? items.filter((item) => typeOf(item) === "file_search_call").length : null),
     uncounted: Array.from(new Set(paid)),

@@ -1,0 +1,93 @@
+/** The tokens of a usage, with one meaning in every format and dialect. */
+import type { Facts, RequestBilling } from "../Format.ts"
+import { count, sum } from "../json/Read.ts"
+import { bits, type Part, sumsOf } from "./Beside.ts"
+import type { Counts } from "./Counts.ts"
+
+export type Tokens = Pick<
+  Facts,
+  "input_tokens" | "output_tokens" | "cache_read_tokens" | "cache_write_tokens" | "reasoning_tokens"
+>
+
+export type BilledTokens = Omit<RequestBilling, "service_tier" | "uncounted" | `${string}_searches`>
+
+/**
+ * What a format calls its input, and counts so: `prompt` is all of it, and `input` too, unless it is `fresh`: without what stands in a
+ * cache. The other name means what it means where it is at home.
+ */
+export type Whole = "prompt" | "input" | "fresh"
+
+/** The largest: a count that is said under two names may be zero under one, which then was not filled in. */
+const largest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : other === undefined ? one : Math.max(one, other)
+
+const add = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : other === undefined ? one : one + other
+
+const orNull = (value: number | undefined): number | null => count(value ?? null)
+
+/** The input, and whether it is without the cache where the cache has names of those who count so. */
+const inputOf = ({ prompt, input }: Counts, whole: Whole) => {
+  const isInput = input !== undefined && !(whole === "prompt" ? prompt : prompt && !input)
+  return { input: isInput ? input : prompt, isFresh: isInput && whole !== "input" }
+}
+
+/** `total` is one that is truer than that of the counts. */
+export const tokensOf = (counts: Counts, whole: Whole, total = counts.total): Tokens => {
+  const { cached, read, written, created, reasoning, thoughts, toolUse } = counts
+  const { input, isFresh } = inputOf(counts, whole)
+  const cacheRead = largest(cached, read)
+  // It is no less than its parts.
+  const cacheWrite = largest(largest(written, created), add(counts.written5m, counts.written1h))
+  const thought = largest(reasoning, thoughts)
+  const usual =
+    bits.toolUse |
+    (isFresh && !cached ? bits.read : 0) |
+    (isFresh && !written ? bits.written : 0) |
+    (thoughts !== undefined && !reasoning ? bits.reasoning : 0)
+  /** What is no count cannot be added. Within its whole it need not be. */
+  const partOf = (part: Part, value: number | undefined) => ((usual & bits[part]) === 0 ? orNull(value) : (value ?? 0))
+  const sums = sumsOf({
+    input: input ?? (counts.fresh === undefined ? null : counts.fresh + (cacheRead ?? 0) + (cacheWrite ?? 0)),
+    // Who counts thoughts beside the output leaves out an output of zero.
+    output: counts.output ?? add(counts.spoken, reasoning) ?? (thoughts === undefined ? null : 0),
+    total: orNull(total),
+    parts: {
+      read: partOf("read", cacheRead),
+      written: partOf("written", cacheWrite),
+      reasoning: partOf("reasoning", thought),
+      toolUse: partOf("toolUse", toolUse)
+    },
+    usual
+  })
+  return {
+    input_tokens: count(sums.input),
+    output_tokens: count(sums.output),
+    cache_read_tokens: orNull(cacheRead),
+    cache_write_tokens: orNull(cacheWrite),
+    reasoning_tokens: orNull(thought)
+  }
+}
+
+/** Parts of the tokens that have prices of their own. */
+export const billedOf = (counts: Counts): BilledTokens => ({
+  cache_write_1h_tokens: orNull(counts.written1h),
+  input_audio_tokens: orNull(add(counts.inputAudio, counts.toolUseAudio)),
+  input_image_tokens: orNull(add(counts.inputImage, counts.toolUseImage)),
+  input_video_tokens: orNull(add(counts.inputVideo, counts.toolUseVideo)),
+  cache_audio_read_tokens: orNull(counts.readAudio),
+  cache_image_read_tokens: orNull(counts.readImage),
+  output_audio_tokens: orNull(counts.outputAudio),
+  output_image_tokens: orNull(counts.outputImage),
+  output_video_tokens: orNull(counts.outputVideo),
+  citation_tokens: orNull(counts.citations)
+})
+
+/** The sums of what several requests counted. What none of them counted is null. */
+export const sumOf = <A extends Readonly<Record<string, number | null>>>(all: ReadonlyArray<A>): A => {
+  const [only = {} as A] = all
+  const keys = Object.keys(only)
+  return all.length <= 1
+    ? only
+    : (Object.fromEntries(keys.map((key) => [key, sum(...all.map((each) => each[key] as number | null))])) as A)
+}
