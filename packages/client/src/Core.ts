@@ -238,7 +238,7 @@ export class Core {
       const parsed = objectIn(inputs)
       if (parsed === undefined || apiOf(parsed) === null) return "none" as const
     }
-    return { apiOf, secrets: request.secrets(inputs), inputs, output: said }
+    return { apiOf, secrets: request.secrets(inputs), said: request.said(), inputs, output: said }
   }
 
   /** Counts a call that no format has, and names its path once. A stream in none of them stands as text within its output. */
@@ -259,6 +259,7 @@ export class Core {
     return {
       apiOf: () => asked.api,
       secrets: request.secrets(inputs),
+      said: request.said(),
       inputs,
       output: said,
       // Those of the call count more than those of this one.

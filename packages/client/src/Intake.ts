@@ -1,6 +1,7 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import type { Api } from "@tachograph/formats"
 import type { Asked } from "@tachograph/formats/Endings"
+import type { Said } from "@tachograph/formats/Programs"
 import * as Patterns from "@tachograph/formats/masking/Patterns"
 import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
@@ -9,7 +10,7 @@ import type { Delivery } from "./delivery/Delivery.ts"
 import { fitting } from "./event/Details.ts"
 import { type Envelope, objectIn, textOf } from "./event/Event.ts"
 import { type Made, masked } from "./event/Masking.ts"
-import { nameOf } from "./event/Names.ts"
+import { groupingOf } from "./event/Names.ts"
 import { Redacted, redactedText } from "./event/Redaction.ts"
 import { Later, laterIn } from "./event/Later.ts"
 import * as Session from "./event/Session.ts"
@@ -26,6 +27,8 @@ import type { Warn } from "./Warnings.ts"
 interface Found extends Made {
   readonly instead?: Instead
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
+  /** Absent where nothing tells the headers of the call. */
+  readonly said?: Said
 }
 
 /** What counts in place of a draft: the end of a call is one of that call. */
@@ -90,10 +93,14 @@ export interface IntakeOptions {
   readonly warn: Warn
 }
 
-const recordedOf = (redacted: number, isRetrieved: boolean): Envelope["recorded"] =>
-  redacted === 0 && !isRetrieved
-    ? undefined
-    : { ...(redacted === 0 ? {} : { redacted }), ...(isRetrieved ? { retrieved: true } : {}) }
+const recordedOf = (redacted: number, subagent: string | undefined, isRetrieved: boolean): Envelope["recorded"] => {
+  const recorded = {
+    ...(redacted === 0 ? {} : { redacted }),
+    ...(subagent === undefined ? {} : { subagent }),
+    ...(isRetrieved ? { retrieved: true } : {})
+  }
+  return Object.keys(recorded).length === 0 ? undefined : recorded
+}
 
 /** Whether the call should have been recorded, and was not. */
 const isLoss = ({ reason }: Drop): boolean => reason !== "redacted" && reason !== "unreadable"
@@ -322,17 +329,13 @@ export class Intake {
     const api = found.apiOf(inputs)
     if (api === null) return undefined
     const later = laterIn(api, inputs, call.output)
-    const names = {
-      session: (await nameOf(context.session)) ?? (await Session.derive(api, inputs, later?.seed)),
-      agent: await nameOf(context.agent),
-      agent_version: await nameOf(context.agentVersion),
-      person: await nameOf(context.person)
-    }
+    const { said = {} } = found
+    const grouping = await groupingOf(context, said)
+    const session = grouping.session ?? (await Session.find(api, inputs, said.agent, later?.seed))
     // A person may be named by their key.
     const { model } = envelope
-    const beside = { ...names, model, metadata: context.metadata ?? undefined }
-    const safe = JSON.parse(call.beside(JSON.stringify(beside))) as typeof beside
-    const redacted = call.count()
+    const beside = { ...grouping, session, model, metadata: context.metadata ?? undefined }
+    const { subagent, ...safe } = JSON.parse(call.beside(JSON.stringify(beside))) as typeof beside
     const whole: Envelope = {
       ...envelope,
       ...safe,
@@ -340,17 +343,17 @@ export class Intake {
       metadata: fitting(safe.metadata, this.#warn),
       trace_id: context.traceId || undefined,
       span_id: context.spanId || undefined,
-      recorded: recordedOf(redacted, found.instead !== undefined)
+      recorded: recordedOf(call.count(), subagent, found.instead !== undefined)
     }
     const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options
     const isAsked = typeof redact === "function"
     const event = Utf8.bytesOf(isAsked ? redactedText(redact, payload, inputs, whole) : textOf(payload, whole))
-    const { agent, agent_version: agentVersion, person, session } = safe
+    const { agent, agent_version: agentVersion, person } = safe
     const begun = { inputs: call.inputs, model, occurredAt: envelope.occurred_at }
     const key = this.later.made(later, found.instead?.asked, {
       ...begun,
-      names: { agent, agentVersion, person, session }
+      names: { agent, agentVersion, person, session: safe.session }
     })
     return { event, key: key ?? Ids.random() }
   }

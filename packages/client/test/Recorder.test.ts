@@ -110,6 +110,30 @@ describe("createRecorder", () => {
     expect(outermost!.session).toMatch(/^[0-9a-f]{64}$/)
   })
 
+  it("groups by what a coding agent says of itself, where the application says nothing", async () => {
+    const recording = await startRecording()
+    const { recorder } = recording
+    provider.answer = json(output)
+    const session = "01a222f2-c370-7790-8b11-8f78c5f4db93"
+    const product = { "user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)" }
+    const codex = { ...product, "session-id": session, "thread-id": "01a22559-4def-7aa3-ac0a-68168b1dd72b" }
+    await (await post(recorder.fetch, inputs, codex)).text()
+    const keyed = inputs.replace("{", `{"prompt_cache_key":"${session}",`)
+    await (await post(recorder.fetch, keyed, product)).text()
+    await (await post(recorder.fetch, keyed)).text()
+    await recorder.with({ agent: "reviewer", session: "mine" }, async () =>
+      (await post(recorder.fetch, inputs, codex)).text()
+    )
+    const events = await recording.events()
+    const subagent = codex["thread-id"]
+    expect(events.map((event) => [event.session, event.agent, event.agent_version, event.recorded])).toEqual([
+      [session, "codex", "0.171.0", { subagent }],
+      [session, "codex", "0.171.0", null],
+      [expect.stringMatching(/^[0-9a-f]{64}$/), "default", "default", null],
+      ["mine", "reviewer", "default", { subagent }]
+    ])
+  })
+
   it("keeps metadata and the ids of a trace that `with` is given, as they are then", async () => {
     const recording = await startRecording()
     const { recorder } = recording

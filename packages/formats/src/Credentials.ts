@@ -34,7 +34,7 @@ export const scheme = /^(?:bearer|basic|digest|negotiate)\s+\S/i
 
 /** What ends a name that is no credential's: of things that an event may well repeat, and that are often random. */
 const harmless =
-  /(?:^|-)(?:id|ids|uuid|guid|session|conversation|thread|request|trace|traceparent|tracestate|baggage|b3|span|user|person|email|tags?|model|version|agent|organization|project|hash|digest|checksum|md5|etag|match|date|time|timestamp|since|range|type|length|encoding|language|host|origin|referer|url|uri|path|beta|betas|via|forwarded)$|^(?:accept|content|sec|x-stainless|x-forwarded)-|^accept$|(?:^|-)key$/
+  /(?:^|-)(?:id|ids|uuid|guid|session|affinity|conversation|thread|request|trace|traceparent|tracestate|baggage|b3|span|user|person|email|tags?|model|version|agent|organization|project|hash|digest|checksum|md5|etag|match|date|time|timestamp|since|range|type|length|encoding|language|host|origin|referer|url|uri|path|beta|betas|via|forwarded)$|^(?:accept|content|sec|x-stainless|x-forwarded)-|^accept$|(?:^|-)key$/
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

@@ -1,6 +1,7 @@
 /** What makes two messages the same one. */
 import type { Json, Message, Part } from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
+import { quietParts } from "./Noise.ts"
 
 /** Fields of a part that say how it was transported or cited, and that clients leave out or change when they send it back. */
 const marks: ReadonlySet<string> = new Set([
@@ -52,7 +53,9 @@ const saysNothing = (part: Part): boolean => part.type === "text" && Object.keys
  * want an answer back without it.
  */
 export const identity = (message: Message): string => {
-  const told = message.parts.map(withoutMarks).filter((part) => !saysNothing(part))
+  const told = quietParts(message)
+    .map(withoutMarks)
+    .filter((part) => !saysNothing(part))
   const said = told.filter((part) => part.type !== "reasoning")
   return stringify({ role: message.role, name: message.name ?? null, parts: said.length > 0 ? said : told }, true)
 }

@@ -3,6 +3,7 @@ import type { Conversation, ConversationReader, Message } from "./Format.ts"
 import { identity } from "./Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { isObject } from "./json/Read.ts"
+import { quietInstructions } from "./Noise.ts"
 
 /** The beginning of a conversation in which no user says anything has no more messages. */
 const maxOpening = 100
@@ -25,7 +26,7 @@ const opening = (
 const openingOf = ({ input, instructions }: Conversation, rest: ReadonlyArray<Message>) => {
   const end = input.findIndex(({ role }) => role === "user")
   const messages = input.slice(0, end === -1 ? maxOpening : end + 1)
-  return stringify([instructions, ...[...messages, ...rest].map(identity)], true)
+  return stringify([quietInstructions(instructions), ...[...messages, ...rest].map(identity)], true)
 }
 
 /** Names the conversation of a call, as `sessionSeed` does, by what reads its format. */

@@ -41,8 +41,13 @@ export interface RecordedEvent {
   readonly span_id?: string | undefined
   /** What the application keeps with the call. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What the recorder says of the event: how many parts of it were masked, and whether the answer came to a later request. */
-  readonly recorded?: { readonly redacted?: number; readonly retrieved?: boolean } | undefined
+  /**
+   * What the recorder says of the event: how many parts of it were masked, which sub-agent of the program made the call, and whether the
+   * answer came to a later request.
+   */
+  readonly recorded?:
+    | { readonly redacted?: number; readonly subagent?: string; readonly retrieved?: boolean }
+    | undefined
 }
 
 /** Fields beside the payload. */

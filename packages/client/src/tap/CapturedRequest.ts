@@ -1,6 +1,7 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
 import { type Api, recognise } from "@tachograph/formats"
 import { type Asked, askedOf } from "@tachograph/formats/Endings"
+import { type Said, saidBy } from "@tachograph/formats/Programs"
 import { answersIn, recogniseByAnswer } from "@tachograph/formats/Recognise"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
@@ -31,6 +32,8 @@ export interface CapturedRequest {
   /** The body as text, if it can be read. To be called when the call is over. */
   readonly text: () => Promise<string | undefined> | string | undefined
   readonly secrets: (inputs: string) => ReadonlyArray<string>
+  /** What the program that makes the call says of itself. */
+  readonly said: () => Said
 }
 
 /** The address of a page or a worker, to which those of its calls may be relative. */
@@ -159,5 +162,6 @@ export const capture = (method: string, input: Input, init: Init, url: URL): Cap
     return api ?? (answer === undefined ? null : recogniseByAnswer(url, inputs, answersIn(answer), beta))
   }
   const secrets = (inputs: string) => secretsOf({ headers: headers(), addresses: [url] }, inputs)
-  return { init: sentInit, request: { kind, asked: askedOf(method, url), apiOf, url, ...body, secrets } }
+  const said = () => saidBy((name) => RequestHeaders.valueOf(headers(), name))
+  return { init: sentInit, request: { kind, asked: askedOf(method, url), apiOf, url, ...body, secrets, said } }
 }

@@ -12,7 +12,8 @@ const request: CapturedRequest = {
   keep: () => {},
   leave: () => {},
   text: () => "{}",
-  secrets: () => []
+  secrets: () => [],
+  said: () => ({})
 }
 
 it.each([

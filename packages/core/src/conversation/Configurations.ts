@@ -1,10 +1,11 @@
 /**
- * What an agent version ran with: each distinct combination of model, parameters, instructions, tools and fingerprint. Read from the
- * payloads when it is asked for, and so never stored: nothing of it has to be kept up to date, or erased. A page looks at a bounded
- * number of events, the newest first, and of each only at what stands beside its conversation.
+ * What an agent version ran with: each distinct combination of model, parameters, instructions, tools and fingerprint, without noise. Read
+ * from the payloads when it is asked for, and so never stored: nothing of it has to be kept up to date, or erased. A page looks at a
+ * bounded number of events, the newest first, and of each only at what stands beside its conversation.
  */
 import type { Api, Message, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
+import * as Noise from "@tachograph/formats/Noise"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
@@ -224,7 +225,11 @@ const settingsIn = Effect.fnUntraced(function* (
   const same = known.get(key)
   if (same !== undefined) return same
   const { instructions, parameters, tools } = yield* CallText.readSettings(api, CallText.settingsOf(input), pieces)
-  const settings: Settings = { instructions: [...instructions, ...leading], tools, parameters }
+  const settings: Settings = {
+    instructions: Noise.quietInstructions([...instructions, ...leading]),
+    tools,
+    parameters: Noise.quietParameters(parameters)
+  }
   const read = { settings, text: ExactJson.stringify(settings as unknown as Json, true) }
   known.set(key, read)
   return read

@@ -5,6 +5,7 @@
 import type { Api, Message } from "@tachograph/formats"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
+import * as Noise from "@tachograph/formats/Noise"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
@@ -285,9 +286,9 @@ export class SessionOutline {
     if (known !== undefined) return known
     const { instructions, parameters, tools } = yield* CallText.readSettings(api, text, this.pieces)
     const settings = {
-      instructions: this.#settingNumber(instructions),
+      instructions: this.#settingNumber(Noise.quietInstructions(instructions)),
       tools: this.#settingNumber(tools),
-      parameters: this.#settingNumber(parameters)
+      parameters: this.#settingNumber(Noise.quietParameters(parameters))
     }
     this.#settings.set(key, settings)
     return settings

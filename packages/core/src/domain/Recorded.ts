@@ -7,6 +7,8 @@ import * as Violation from "./Violation.ts"
 export interface Recorded {
   /** How many parts of the event were masked. */
   readonly redacted?: number
+  /** The sub-agent that made the call, as the program names it that it is a part of. */
+  readonly subagent?: string
   /** Other versions may say more. */
   readonly [name: string]: unknown
 }
@@ -21,12 +23,20 @@ const notInteger = {
   msg: "Input should be a valid integer, got a number with a fractional part"
 }
 
+const ofSubagent = (subagent: unknown): Violation.Violation | undefined =>
+  subagent === undefined || typeof subagent === "string"
+    ? undefined
+    : { type: "string_type", msg: "Input should be a valid string" }
+
 const ofRedacted = (redacted: unknown): Violation.Violation | undefined => {
   if (redacted === undefined) return undefined
   if (typeof redacted !== "number") return { type: "int_type", msg: "Input should be a valid integer" }
   if (!Number.isSafeInteger(redacted)) return notInteger
   return redacted < 0 ? Violation.greaterThanEqual(0) : undefined
 }
+
+/** What is known of its fields. Others can be anything. */
+const fields = { redacted: ofRedacted, subagent: ofSubagent } as const
 
 const tooLong = Violation.valueError(`recorded cannot have more than ${maxRecordedBytes} bytes of JSON`)
 
@@ -37,9 +47,10 @@ export const Recorded = Schema.declare(
     expected: "a JSON object",
     toCodecJson: () =>
       Schema.link<Recorded>()(
-        Schema.StructWithRest(Schema.Struct({ redacted: Schema.optionalKey(Schema.Int) }), [
-          Schema.Record(Schema.String, Schema.Any)
-        ]),
+        Schema.StructWithRest(
+          Schema.Struct({ redacted: Schema.optionalKey(Schema.Int), subagent: Schema.optionalKey(Schema.String) }),
+          [Schema.Record(Schema.String, Schema.Any)]
+        ),
         SchemaTransformation.passthrough()
       )
   }
@@ -48,9 +59,9 @@ export const Recorded = Schema.declare(
   .annotate({ identifier: "Recorded" })
   .check(
     Schema.makeFilter((value, _ast, options) => {
-      const violation = ofRedacted(value.redacted)
-      if (violation !== undefined) {
-        return { path: ["redacted"], issue: Violation.issue(violation, value.redacted, options) }
+      for (const [field, violationOf] of Object.entries(fields)) {
+        const violation = violationOf(value[field])
+        if (violation !== undefined) return { path: [field], issue: Violation.issue(violation, value[field], options) }
       }
       const { length } = encoder.encode(JSON.stringify(value))
       return length > maxRecordedBytes ? Violation.issue(tooLong, value, options) : true

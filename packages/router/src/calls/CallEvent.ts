@@ -1,6 +1,7 @@
 /** The body of Create Event for a call that passed, with the payload's bytes as they passed. */
 import type { Steps } from "@tachograph/core"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
+import { sessionInBody } from "@tachograph/formats/Programs"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import * as Endings from "@tachograph/formats/Endings"
 import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
@@ -8,6 +9,7 @@ import { isBilled } from "@tachograph/formats/Unrecognised"
 import { hash } from "node:crypto"
 import * as CallEnd from "./CallEnd.ts"
 import * as CallInputs from "./CallInputs.ts"
+import { nameOf } from "./CallName.ts"
 import * as CallOutput from "./CallOutput.ts"
 import * as EventOfCall from "./EventOfCall.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
@@ -32,9 +34,11 @@ export type Made =
   | "unrecognised"
   | "too-many-credentials"
 
-/** The session of a call that names none. It is not known which conversation a request that broke off continues. */
-const sessionOf = (api: Api, inputs: object | undefined, later: Endings.Later | null, sent: Buffer): string =>
-  hash("sha256", inputs === undefined ? sent : (later?.seed ?? sessionSeed(api, inputs)))
+/** The session of a call whose headers say none: what its body says, else the hash of its seed. */
+const sessionIn = (api: Api, inputs: object, later: Endings.Later | null, program: string | undefined): string => {
+  const said = sessionInBody(inputs, program)
+  return said === undefined ? hash("sha256", later?.seed ?? sessionSeed(api, inputs)) : nameOf(said)
+}
 
 /** Whether an answer came before the whole request had: then the answer is worth recording, whatever the request would have been. */
 const isCutByAnswer = ({ isRequestWhole, status }: PassedCall): boolean => !isRequestWhole && status !== 0
@@ -66,7 +70,9 @@ function* makeOfCall(call: PassedCall, bodies: Bodies, begun: EventOfCall.Begun)
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption, failureCode })
   const later = inputs === undefined ? null : Endings.laterIn(api, inputs, output)
-  const grouped = { ...grouping, session: grouping.session ?? sessionOf(api, inputs, later, sent) }
+  // It is not known which conversation a request that broke off continues.
+  const found = () => (inputs === undefined ? hash("sha256", sent) : sessionIn(api, inputs, later, call.program))
+  const grouped = { ...grouping, session: grouping.session ?? found() }
   const model = modelInUrl(rest) ?? undefined
   const { durationMs, firstByteMs, occurredAt } = call
   const draft = {

@@ -28,7 +28,9 @@ export interface Recordable {
   readonly ends: Asked | undefined
 }
 
-const groupingKeys = ["session", "agent", "agent_version", "person"] as const satisfies ReadonlyArray<keyof Grouping>
+const groupingKeys = ["session", "agent", "agent_version", "person", "subagent"] as const satisfies ReadonlyArray<
+  keyof Grouping
+>
 
 const begunOf = (inputs: Uint8Array, envelope: Uint8Array): BegunCall => {
   const {
@@ -79,15 +81,16 @@ export function* write(
   // A person may be named by their key.
   const safeEnvelope = yield* masked.beside(envelope)
   if (safeEnvelope === undefined) return undefined
-  const recorded = { ...(masked.count === 0 ? {} : { redacted: masked.count }), ...draft.recorded }
+  const { subagent, ...beside } = JSON.parse(Buffer.from(safeEnvelope).toString()) as Grouping
+  const ofMasks = masked.count === 0 ? {} : { redacted: masked.count }
+  const recorded = { ...ofMasks, ...(subagent === undefined ? {} : { subagent }), ...draft.recorded }
   const hasRecorded = Object.keys(recorded).length > 0
   const body = Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(draft.api)},"inputs":`),
     masked.inputs,
     Buffer.from(`,"output":`),
     masked.output,
-    Buffer.from(`},${hasRecorded ? `"recorded":${JSON.stringify(recorded)},` : ""}`),
-    safeEnvelope.subarray(1)
+    Buffer.from(`},${JSON.stringify({ ...beside, recorded: hasRecorded ? recorded : undefined }).slice(1)}`)
   ])
   return { body, begun: () => begunOf(masked.inputs, safeEnvelope) }
 }

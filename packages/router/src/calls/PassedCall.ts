@@ -7,12 +7,13 @@ import type * as Failures from "@tachograph/formats/Failures"
 /** What ended a call early: the client, the connection to the upstream, or the end of the proxy. */
 export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout" | "exit">
 
-/** The fields of an event that group calls. */
+/** The fields of an event that group calls, and the sub-agent of a program that makes them. */
 export interface Grouping {
-  readonly session?: string
-  readonly agent?: string
-  readonly agent_version?: string
-  readonly person?: string
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
+  readonly agent_version?: string | undefined
+  readonly person?: string | undefined
+  readonly subagent?: string | undefined
 }
 
 /**
@@ -30,6 +31,8 @@ export interface PassedCall {
   /** The header `anthropic-beta`. */
   readonly beta: string | undefined
   readonly grouping: Grouping
+  /** The program that makes the call, as it names itself. */
+  readonly program?: string | undefined
   /** What the event must not hold, the longest first. */
   readonly credentials: ReadonlyArray<string>
   /** What it must not hold either, unless the request's body does. */

@@ -1,7 +1,7 @@
 /** What the headers of a call say of it. */
 import * as Credentials from "@tachograph/formats/Credentials"
-import { allowed, isTooLong, shortened } from "@tachograph/formats/Names"
-import { hash } from "node:crypto"
+import { saidBy } from "@tachograph/formats/Programs"
+import { nameOf } from "../calls/CallName.ts"
 import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
@@ -11,9 +11,7 @@ export const groupings = {
   agent: "x-tachograph-agent",
   agent_version: "x-tachograph-agent-version",
   person: "x-tachograph-person"
-} as const satisfies Record<keyof Grouping, string>
-
-const fieldsOfGroupings = Object.entries(groupings)
+} as const satisfies Partial<Record<keyof Grouping, string>>
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -28,21 +26,28 @@ const decode = (value: string): string => {
   }
 }
 
-/** A name as an event may have it. */
-const nameOf = (given: string): string => {
-  const text = allowed(given)
-  return isTooLong(text) ? shortened(text, hash("sha256", text)) : text
+/** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
+const named = (value: string | undefined): string | undefined => {
+  const text = value === undefined ? "" : decode(value)
+  return text === "" ? undefined : nameOf(text)
 }
 
-/** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
-export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Grouping =>
-  Object.fromEntries(
-    fieldsOfGroupings.flatMap(([field, name]) => {
-      const value = ForwardedHeaders.valueOf(headers, name)
-      const text = value === undefined ? "" : decode(value)
-      return text === "" ? [] : [[field, nameOf(text)]]
-    })
-  )
+/** What groups a call: Tachograph's headers, else what the program says. It says a version of itself, not of an agent with another name. */
+export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Pick<PassedCall, "grouping" | "program"> => {
+  const given = (field: keyof typeof groupings) => named(ForwardedHeaders.valueOf(headers, groupings[field]))
+  const said = saidBy((name) => ForwardedHeaders.valueOf(headers, name))
+  const agent = given("agent")
+  return {
+    grouping: {
+      session: given("session") ?? named(said.session),
+      agent: agent ?? said.agent,
+      agent_version: given("agent_version") ?? (agent === undefined ? named(said.version) : undefined),
+      person: given("person"),
+      subagent: named(said.subagent)
+    },
+    program: said.agent
+  }
+}
 
 /** What a request has of credentials, the longest first, and what may be one. */
 export const secretsOf = (

@@ -82,7 +82,7 @@ const ofHeaders = (
   rest: string
 ) => ({
   beta: CallHeaders.betaOf(requestHeaders),
-  grouping: CallHeaders.groupingOf(requestHeaders),
+  ...CallHeaders.groupingOf(requestHeaders),
   ...CallHeaders.secretsOf(requestHeaders, rest),
   requestEncoding: ForwardedHeaders.listOf(requestHeaders, "content-encoding"),
   responseEncoding: ForwardedHeaders.listOf(responseHeaders, "content-encoding"),

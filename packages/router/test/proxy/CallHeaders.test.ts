@@ -12,7 +12,7 @@ it("puts U+FFFD in the place of what no name may have, as the client does", () =
     "X-Tachograph-Person",
     "\xed\xa0\xbd"
   ]
-  expect(groupingOf(headers)).toEqual({ session: "a\uFFFDb", agent: "😀\uFFFD", person: "\xed\xa0\xbd" })
+  expect(groupingOf(headers).grouping).toEqual({ session: "a\uFFFDb", agent: "😀\uFFFD", person: "\xed\xa0\xbd" })
 })
 
 it("hears of the beta in any of several headers", () => {

@@ -108,6 +108,53 @@ describe("a call that passes", () => {
     expect(new Set(sessions).size).toBe(4)
   })
 
+  it("is of the agent, the session and the sub-agent that the program says, unless its headers say others", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url)
+    const parent = "ses_ddd0ce495ffeb1vsuOM387TEew"
+    const opencode = {
+      ...withKey,
+      "user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14",
+      "x-session-affinity": parent,
+      "x-session-id": parent
+    }
+    const child = "ses_ddaa1b9b4ffenhbd5GAPWkTvRD"
+    const ofChild = { "x-parent-session-id": parent, "x-session-affinity": child, "x-session-id": child }
+    const given = { "x-tachograph-session": "mine", "x-tachograph-agent": "reviewer" }
+    for (const headers of [opencode, { ...opencode, ...ofChild }, { ...opencode, ...given }])
+      await send(port, path, { headers, body: request })
+    const older = { ...withKey, "user-agent": "codex_cli_rs/0.50.0" }
+    await send(port, "/proxy/local/v1/responses", { headers: older, body: '{"input":"hi","prompt_cache_key":"s-1"}' })
+    const recorded = await eventsOf(tachograph, 4)
+    const fields = recorded.map(({ agent, agent_version, recorded: of, session }) => [
+      session,
+      agent,
+      agent_version,
+      of
+    ])
+    expect(fields).toEqual([
+      [parent, "opencode", "1.18.33", null],
+      [parent, "opencode", "1.18.33", { subagent: child }],
+      ["mine", "reviewer", "default", null],
+      ["s-1", "codex", "0.50.0", null]
+    ])
+  })
+
+  it("says of its sub-agent what it says of the session: no credential", async () => {
+    const { url } = await answering(answer)
+    const { port, tachograph } = await proxyTo(url)
+    const secret = "sk-ant-0123456789abcdef"
+    const headers = {
+      ...withKey,
+      "x-api-key": secret,
+      "x-claude-code-session-id": secret,
+      "x-claude-code-agent-id": `${secret}.1`
+    }
+    await send(port, path, { headers, body: request })
+    const [event] = await eventsOf(tachograph)
+    expect(event).toMatchObject({ session: "[redacted]", recorded: { redacted: 2, subagent: "[redacted].1" } })
+  })
+
   it("has a session of its conversation where none is named", async () => {
     const { url } = await answering(answer)
     const { port, tachograph } = await proxyTo(url)

@@ -64,7 +64,9 @@ export class Conversation {
     ]
     const gone = call.gone_messages.length
     const masked = call.recorded?.redacted ?? 0
+    const subagent = call.recorded?.subagent
     return [
+      ...(subagent === undefined ? [] : [`sub-agent ${Table.printable(subagent)}`]),
       ...(parent === undefined && number > 1 ? ["begins another thread"] : []),
       ...(parent !== undefined && parent !== number - 1 ? [`goes on after call ${parent}`] : []),
       ...(gone === 0

@@ -97,6 +97,42 @@ it("records calls in the project of their key, and nowhere else", async () => {
   expect(await Promise.all(sessions)).toEqual([["session 0", "session 3"], ["session 1"], ["session 2"]])
 })
 
+it("records a coding agent as it names itself, so that two of its versions can be compared", async () => {
+  const provider = createServer((_request, response) => void response.end('{"content":[]}'))
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const url = await serveInProcess([...storage, "--proxy", "--proxy-open", "--upstream", upstream], "1 minute")
+  const before = await recorded(url)
+  for (const [version, session, prompt] of [
+    ["2.1.331", "11111111-2222-4333-8444-555555555555", "Be brief."],
+    ["2.1.332", "66666666-7777-4888-8999-000000000000", "Be thorough."]
+  ] as const) {
+    const system = [
+      {
+        type: "text",
+        text: `x-anthropic-billing-header: cc_version=${version}.93d; cc_entrypoint=cli; cch=${session};`
+      },
+      { type: "text", text: `You are a coding agent.\n${prompt}` }
+    ]
+    const metadata = { user_id: JSON.stringify({ account_uuid: "", session_id: session }) }
+    const messages = [{ role: "user", content: "fix it" }]
+    await fetch(`${url}/proxy/local/v1/messages?beta=true`, {
+      method: "POST",
+      headers: { "user-agent": `claude-cli/${version} (external, cli)`, "x-claude-code-session-id": session },
+      body: JSON.stringify({ model: "claude-opus-5-5", max_tokens: 10, system, messages, metadata })
+    })
+  }
+  await vi.waitFor(async () => expect(await recorded(url)).toBe(before + 2), { timeout: 60_000, interval: 20 })
+  const { code, stderr, stdout } = await runInProcess(["compare", "claude-code", "2.1.331", "2.1.332", ...storage])
+  expect([code, stderr]).toEqual([0, ""])
+  for (const part of ["model", "parameters", "tools", "fingerprint"]) expect(stdout).toContain(`${part}: the same`)
+  const changed = stdout.split("\n").filter((line) => /^[-+]/.test(line))
+  expect(changed).toEqual(["-Be brief.", "+Be thorough."].map((line) => expect.stringMatching(line.slice(1))))
+  expect(stdout).not.toContain("billing")
+})
+
 it("answers the pages of --cors, and no other's question whether it may call", async () => {
   const provider = createServer((_request, response) => {
     response.writeHead(200, ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "X-Kept", "yes"]).end("{}")

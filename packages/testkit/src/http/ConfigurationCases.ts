@@ -98,6 +98,33 @@ export const define = ({ describe, fixture, it }: Cases) => {
       ])
     })
 
+    it("leaves out what a client changes with each request and each session, and says no change of it", async () => {
+      const { client, list, record } = await inProject("noisy configurations")
+      const line = (nonce: string) => `x-anthropic-billing-header: cc_version=2.1.177.${nonce}; cch=${nonce};`
+      const said: Array<object> = []
+      const ask = async (session: string, system: unknown) => {
+        said.push(user(`${said.length}`))
+        await record(session, { system, messages: said, metadata: { user_id: `{"session_id":"${session}"}` } })
+        said.push({ role: "assistant", content: "b" })
+      }
+      const blocks = (nonce: string, prompt: string) => [line(nonce), prompt].map((text) => ({ type: "text", text }))
+      await ask("s", blocks("36ee5", "Be short."))
+      await ask("s", blocks("0aaa9", "Be short."))
+      await ask("s", `${line("77b01")}\nBe short.`)
+      await ask("t", blocks("12345", "Be short."))
+      await ask("s", blocks("36ee5", "Be kind."))
+      const { configurations } = await list()
+      expect(configurations.map((each: any) => [each.events, each.instructions, each.parameters])).toEqual(
+        [
+          [1, "Be kind."],
+          [4, "Be short."]
+        ].map(([events, content]) => [events, [{ type: "text", content }], { model: "claude-sonnet-4-5" }])
+      )
+      const { calls } = (await client.get("/api/v1/sessions/s/calls")).body
+      expect(calls.map((call: any) => call.instructions_changed)).toEqual([false, false, false, true])
+      expect(calls.some((call: any) => call.parameters_changed)).toBe(false)
+    })
+
     it("has nothing of what was erased", async () => {
       const { client, list, record } = await inProject("erased configurations")
       const planted = (word: string) => ({

@@ -97,6 +97,9 @@ export const define = ({ describe, fixture, it }: Cases) => {
       for (const redacted of ["1", null, [1]]) {
         expectInvalid(await send({ recorded: { redacted } }), "int_type", "body", "recorded", "redacted")
       }
+      for (const subagent of [1, null, ["a"]]) {
+        expectInvalid(await send({ recorded: { subagent } }), "string_type", "body", "recorded", "subagent")
+      }
     })
 
     it("counts a call as an error where its status is one, whatever the provider answered", async () => {

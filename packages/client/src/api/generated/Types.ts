@@ -113,7 +113,7 @@ export interface CreateEventBody {
   readonly http_status?: number | null | undefined
   readonly trace_id?: string | null | undefined
   readonly span_id?: string | null | undefined
-  readonly recorded?: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null | undefined
+  readonly recorded?: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null | undefined
   readonly model?: string | null | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined
 }
@@ -175,7 +175,7 @@ export interface Event {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
-  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
+  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null
@@ -234,7 +234,7 @@ export interface EventSummary {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
-  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
+  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null
@@ -398,7 +398,7 @@ export interface SessionCall {
   readonly http_status: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
-  readonly recorded: { readonly redacted?: number | undefined } & Readonly<Record<string, unknown>> | null
+  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
   readonly provider: string | null
   readonly model: string | null
   readonly response_model: string | null
