@@ -23,7 +23,10 @@ export function* make(
   const answer = Endings.endIn(asked, known !== undefined, status, output.toString(), endedAtMs)
   if (answer === null) return "no-call"
   const { grouping, inputs, model, occurredAt } = known?.call ?? {
-    grouping: { session: hash("sha256", Endings.seedOf(asked, answer)), ...call.grouping },
+    grouping: {
+      ...call.grouping,
+      session: call.grouping.session ?? hash("sha256", Endings.seedOf(asked, answer))
+    },
     inputs: Endings.inputsOf(asked),
     model: Endings.modelOf(answer),
     occurredAt: call.occurredAt
