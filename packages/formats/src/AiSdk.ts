@@ -20,7 +20,7 @@ import type {
   StopReason
 } from "./Format.ts"
 import { stringify } from "./json/ExactJson.ts"
-import { first, get, isEmpty, isObject, list, rest, text } from "./json/Read.ts"
+import { first, get, isEmpty, isObject, list, rest, says, text } from "./json/Read.ts"
 import { generic, part } from "./Parts.ts"
 import * as StopReasons from "./StopReasons.ts"
 
@@ -146,7 +146,7 @@ export const billing: ReadBilling = (_, output) => billingOf(Span.outputOf(outpu
  */
 const ownMessages = (step: unknown): ReadonlyArray<Json> => {
   const messages = list(get(step, "response", "messages")).filter(isObject)
-  if (get(step, "stepNumber") === undefined || get(step, "performance") !== undefined) return messages
+  if (!says(step, "stepNumber") || says(step, "performance")) return messages
   const own = messagesOfContent(get(step, "content"), true).filter(({ parts }) => parts.length > 0)
   // All, where the content does not say.
   return messages.slice(-own.length)
@@ -191,9 +191,7 @@ const saidMessages = (output: unknown): ReadonlyArray<Message> => {
   if (answered.length > 0) return answered.map(messageOf)
   const steps = stepsOf(output)
   if (steps.some((step) => Array.isArray(get(step, "content")))) {
-    return steps.flatMap((step) =>
-      messagesOfContent(get(step, "content"), get(step, "finishReason", "unified") === undefined)
-    )
+    return steps.flatMap((step) => messagesOfContent(get(step, "content"), !says(step, "finishReason", "unified")))
   }
   return (steps.every((step) => plainKeys.some((key) => !isEmpty(get(step, key)))) ? steps : [output]).flatMap(
     plainMessages
@@ -201,7 +199,7 @@ const saidMessages = (output: unknown): ReadonlyArray<Message> => {
 }
 
 const outputOf = (output: unknown): ReadonlyArray<Message> => {
-  if (!answerKeys.some((key) => get(output, key) !== undefined)) return []
+  if (!answerKeys.some((key) => says(output, key))) return []
   const said = saidMessages(output)
   const index = said.findLastIndex(({ role }) => role === "assistant")
   const reason = textIn(output, ["finishReason"], ["finishReason", "unified"])
@@ -239,7 +237,7 @@ const toolsOf = (tools: Json | undefined): ReadonlyArray<JsonObject> =>
 
 const instructionsOf = (system: Json | undefined) =>
   (Array.isArray(system) ? list(system) : [system ?? null]).flatMap((item) =>
-    partsOf(get(item, "role") === undefined ? item : get(item, "content"))
+    partsOf(!says(item, "role") ? item : get(item, "content"))
   )
 
 const conversationKeys = ["messages", "prompt"]

@@ -3,7 +3,7 @@ import { isCounted, metadataOf, rawUsageOf, stepsOf, tokensOfStep } from "./AiSd
 import * as AnthropicUsage from "./AnthropicUsage.ts"
 import type { Billing, Json, Request, RequestBilling, Uncounted } from "./Format.ts"
 import { distinct } from "./GoogleSearches.ts"
-import { count, first, get, isEmpty, list, sum, text } from "./json/Read.ts"
+import { count, first, get, isEmpty, list, says, sum, text } from "./json/Read.ts"
 import { countsOf } from "./usage/Counts.ts"
 import { billedOf, sumOf } from "./usage/Usage.ts"
 
@@ -77,7 +77,7 @@ const requestsOfStep = (step: ReturnType<typeof served>): ReadonlyArray<Request>
 export const billingOf = (output: unknown): Billing => {
   const steps = stepsOf(output).map(served)
   const isEach = steps.every(({ step }) => isCounted(tokensOfStep(step)))
-  const isSeveral = steps.length > 1 || steps.some(({ raw }) => get(raw, "iterations") !== undefined)
+  const isSeveral = steps.length > 1 || steps.some(({ raw }) => says(raw, "iterations"))
   const requests = isEach && isSeveral ? steps.flatMap(requestsOfStep) : []
   return { ...ofSteps(steps), requests: requests.length > 1 ? requests : null }
 }

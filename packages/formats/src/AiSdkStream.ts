@@ -1,8 +1,9 @@
 /** Builds a result of the AI SDK from the parts of a stream: a model's (`doStream`), or a call's (`fullStream`). */
 import type { Accumulated, Accumulator, Json, JsonObject } from "./Format.ts"
 import { settle, stringify } from "./json/ExactJson.ts"
-import { get, isObject, rest, text } from "./json/Read.ts"
+import { get, isObject, rest, says, text } from "./json/Read.ts"
 import { assign, type Draft } from "./stream/Draft.ts"
+import { laterOf } from "./stream/Usage.ts"
 
 /** An object under construction. */
 type Fields = Map<string, Json>
@@ -71,9 +72,14 @@ const deltaOf = (part: JsonObject): string => text(part["delta"]) ?? text(part["
 
 const append = (block: Fields, key: string, more: string) => block.set(key, `${text(block.get(key)) ?? ""}${more}`)
 
+const usages: ReadonlySet<string> = new Set(["usage", "totalUsage"])
+
 /** Copies the named fields that a part has. */
 const copy = (into: Fields, part: JsonObject, ...keys: ReadonlyArray<string>) => {
-  for (const key of keys) if (part[key] !== undefined) into.set(key, part[key])
+  for (const key of keys) {
+    const value = part[key]
+    if (value !== undefined) into.set(key, usages.has(key) ? laterOf(into.get(key), value) : value)
+  }
 }
 
 const blocksOf = ({ content }: Step): ReadonlyArray<JsonObject> => content.map((block) => Object.fromEntries(block))
@@ -125,7 +131,7 @@ const builder = () => {
     const key = `${kind}:${part["id"] ?? ""}`
     const before = step().open.get(key)
     // Without ids, which version 4 has not, only a text that nothing followed goes on.
-    const isOpen = before !== undefined && (part["id"] !== undefined || before === step().content.at(-1))
+    const isOpen = before !== undefined && (says(part, "id") || before === step().content.at(-1))
     const block = isOpen
       ? before
       : add(
@@ -166,7 +172,7 @@ const builder = () => {
 
   const finish = (part: JsonObject) => {
     if (ended !== "error") ended = "done"
-    isCall ||= part["totalUsage"] !== undefined
+    isCall ||= isObject(part["totalUsage"])
     if (isCall) copy(result, part, "finishReason", "rawFinishReason", "totalUsage")
     else copy(step().fields, part, "finishReason", "usage", "providerMetadata", "logprobs")
   }
@@ -186,7 +192,7 @@ const builder = () => {
         return endPart("reasoning", part)
       case "reasoning":
         // A delta in version 4, and a whole text in the content of later ones.
-        return part["textDelta"] === undefined ? add(fieldsOf(part)) : write("reasoning", part, deltaOf(part))
+        return !says(part, "textDelta") ? add(fieldsOf(part)) : write("reasoning", part, deltaOf(part))
       case "tool-input-start":
       case "tool-input-delta":
         return writeInput(part, part["id"], deltaOf(part))
@@ -210,7 +216,7 @@ const builder = () => {
         return copy(step().fields, part, "request", "warnings")
       case "finish-step":
         isCall = true
-        isTotal ||= part["performance"] !== undefined
+        isTotal ||= says(part, "performance")
         return copy(fields, part, ...resultFields)
       case "finish":
         return finish(part)

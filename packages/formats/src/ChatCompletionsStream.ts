@@ -3,16 +3,22 @@ import { makeMessage } from "./ChatCompletionsDeltas.ts"
 import { errorOf } from "./Errors.ts"
 import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
-import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import { providerOf } from "./Providers.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { atPlace, byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
+import { laterOf } from "./stream/Usage.ts"
+import { countsOf, isCounting } from "./usage/Counts.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]
 
 /** Fields that only a stream has: random text that hides the length of a piece from who listens. */
 const padding: ReadonlySet<string> = new Set(["obfuscation", "p"])
+
+/** Sets a field of which the last value counts that says something, but for a usage, of which each count does. */
+const setTold = (draft: Draft, key: string, value: Json) =>
+  key === "usage" ? define(draft, key, laterOf(get(draft, key), value)) : setLast(draft, key, value)
 
 /** Objects whose fields come in several chunks. */
 const makeMerged = (fields: Draft) => {
@@ -21,7 +27,7 @@ const makeMerged = (fields: Draft) => {
     if (!isObject(value)) return setLast(fields, key, value)
     const draft = drafts.get(key) ?? {}
     drafts.set(key, draft)
-    for (const [field, item] of Object.entries(value)) setLast(draft, field, item)
+    for (const [field, item] of Object.entries(value)) setTold(draft, field, item)
     define(fields, key, draft)
   }
 }
@@ -70,7 +76,7 @@ const makeChoice = (index: number) => {
           setFirst(fields, key, null)
           logprobs.take(value)
         } else if (key === "content_filter_results") merge(key, value)
-        else setLast(fields, key, value)
+        else setTold(fields, key, value)
       }
     },
     isFinished: () => text(fields["finish_reason"]) !== null,
@@ -91,8 +97,7 @@ const makeChoice = (index: number) => {
 const numbering: ReadonlySet<string> = new Set(["deepseek", "mistral"])
 
 /** Whether a payload is no chunk of a stream. */
-const isWhole = (payload: JsonObject): boolean =>
-  payload["object"] === "chat.completion" || !Object.hasOwn(payload, "choices")
+const isWhole = (payload: JsonObject): boolean => payload["object"] === "chat.completion" || !says(payload, "choices")
 
 const builder = (): Accumulate.Builder => {
   const fields: Draft = {}
@@ -119,16 +124,16 @@ const builder = (): Accumulate.Builder => {
       setFirst(fields, key, value.replace(/\.(?:chunk|done)$/, ""))
     else if (key === "id" || key === "created" || key === "model") setFirst(fields, key, value)
     else if (key === "x_groq") merge(key, value)
-    else setLast(fields, key, value)
+    else setTold(fields, key, value)
   }
 
   /** Groq and Azure put figures elsewhere in a stream than in an answer without streaming. */
   const moveFigures = (output: Draft): void => {
     const groq = output["x_groq"]
-    if (isObject(groq) && Object.hasOwn(groq, "usage")) {
+    if (isObject(groq) && isObject(groq["usage"])) {
       const { usage, ...others } = groq
       output["x_groq"] = others
-      if (isEmpty(output["usage"])) output["usage"] = usage as Json
+      if (!isCounting(countsOf(output["usage"]))) output["usage"] = usage
     }
     const latency = output["latency_checkpoint"]
     if (latency === undefined || !isObject(output["usage"])) return
@@ -141,7 +146,7 @@ const builder = (): Accumulate.Builder => {
       payloads++
       whole = payloads === 1 && isWhole(payload) ? payload : null
       if (came.length === 0 && !isEmpty(payload["choices"])) came = Object.keys(payload)
-      const isBareError = event === "error" && !Object.hasOwn(payload, "error") && !Object.hasOwn(payload, "choices")
+      const isBareError = event === "error" && isEmpty(payload["error"]) && isEmpty(payload["choices"])
       if (isBareError) {
         whole = null
         define(fields, "error", payload)

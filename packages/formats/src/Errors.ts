@@ -1,6 +1,6 @@
 /** Reads the error bodies of providers and of the gateways before them. */
 import type { Json, JsonObject } from "./Format.ts"
-import { first, get, isEmpty, isObject, list, text } from "./json/Read.ts"
+import { first, get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 
 export interface ProviderError {
   readonly type: string
@@ -77,7 +77,7 @@ const errorInObject = (output: unknown): ProviderError | null => {
 /** An object may be the message of an answer. */
 const isBlank = (value: Json | undefined): boolean =>
   isObject(value)
-    ? ![...errorKeys, "code", "error"].some((key) => Object.hasOwn(value, key))
+    ? [...errorKeys, "code", "error"].every((key) => !says(value, key))
     : typeof value !== "number" && isEmpty(value)
 
 /** The words of one error, or of an object that says only that it is one. */

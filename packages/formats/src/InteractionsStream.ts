@@ -5,7 +5,8 @@ import { define, parse } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { assign, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
+import { byPlace, maxPlaces, setLast, type Draft } from "./stream/Draft.ts"
+import { laterOf } from "./stream/Usage.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -191,10 +192,17 @@ const make = (): Builder => {
   let stepsKey: "steps" | "outputs" = "steps"
   const steps = makeSteps()
 
+  const tell = (fields: JsonObject, except: ReadonlySet<string> = new Set()) => {
+    for (const [key, value] of Object.entries(fields)) {
+      if (key === "usage") define(told, key, laterOf(told[key], value))
+      else if (!except.has(key)) setLast(told, key, value)
+    }
+  }
+
   const takeStatus = (update: JsonObject) => {
     const id = get(update, "interaction_id")
     if (!isEmpty(id)) define(told, "id", id)
-    assign(told, update, ofEvent)
+    tell(update, ofEvent)
   }
 
   const takeStep = (type: string, payload: JsonObject) => {
@@ -207,7 +215,7 @@ const make = (): Builder => {
 
   /** One answer that was not streamed. */
   const takeWhole = (interaction: JsonObject) => {
-    assign(told, interaction)
+    tell(interaction)
     const status = text(get(interaction, "status"))
     isDone ||= status !== null && status !== "in_progress"
   }
@@ -217,12 +225,12 @@ const make = (): Builder => {
       const type = text(get(payload, "event_type")) ?? event
       const interaction = get(payload, "interaction")
       const usage = get(payload, "metadata", "usage") ?? get(payload, "metadata", "total_usage")
-      if (isObject(usage)) define(told, "usage", usage)
+      if (isObject(usage)) tell({ usage })
       if (type === "error" || (type === "" && isObject(get(payload, "error")))) error = get(payload, "error") ?? payload
       else if (endings.has(type)) {
         isDone = true
         if (isObject(interaction)) ended = interaction
-      } else if (isObject(interaction)) assign(told, interaction)
+      } else if (isObject(interaction)) tell(interaction)
       else if (type === "interaction.status_update") takeStatus(payload)
       else if (/^(?:step|content)\.(?:start|delta)$/.test(type)) takeStep(type, payload)
       else if (type === "") takeWhole(payload)
@@ -232,8 +240,9 @@ const make = (): Builder => {
     },
     build: () => {
       // The last event leaves out what it has nothing new to say of, above all the steps.
-      const missing = Object.entries(told).filter(([key]) => ended === null || !Object.hasOwn(ended, key))
-      const whole = { ...ended, ...Object.fromEntries(missing) }
+      const missing = Object.entries(told).filter(([key]) => isEmpty(get(ended, key)))
+      const whole: Draft = { ...ended, ...Object.fromEntries(missing) }
+      if (!isEmpty(get(ended, "usage"))) define(whole, "usage", laterOf(told["usage"], get(ended, "usage") as Json))
       const built = steps.size() > 0 && isEmpty(whole[stepsKey]) ? withSteps(whole, stepsKey, steps.build()) : whole
       const output = error === undefined ? built : { ...built, error }
       return { output, ended: errorOf(output) !== null ? "error" : isDone ? "done" : "cut" }

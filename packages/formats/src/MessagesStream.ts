@@ -4,6 +4,7 @@ import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { parse } from "./json/ExactJson.ts"
 import { get, isObject, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
+import { laterOf } from "./stream/Usage.ts"
 
 /**
  * An object under construction. A map keeps the order of the wire, also for keys that look like integers, and any key is
@@ -149,7 +150,7 @@ const builder = (): Accumulate.Builder => {
     for (const [key, value] of fieldsOf(delta)) replace(message, key, value)
     for (const [key, value] of fieldsOf(beside)) replace(message, key, value)
     // Counts are cumulative.
-    for (const [key, value] of fieldsOf(counts)) replace(usage, key, value)
+    for (const [key, value] of fieldsOf(counts)) replace(usage, key, laterOf(usage.get(key), value))
     if (usage.size > 0 && !message.has("usage")) message.set("usage", null)
   }
 

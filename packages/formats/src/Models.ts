@@ -12,7 +12,7 @@ import type {
   ReadBilling
 } from "./Format.ts"
 import { distinct } from "./GoogleSearches.ts"
-import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, many, rest, says, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import * as StopReasons from "./StopReasons.ts"
@@ -221,7 +221,7 @@ const roles: ReadonlyMap<string, string> = new Map([
 
 const messageOf = (content: Json | undefined, role: string): Message => {
   // A part without a content around it, or a text, is what the user says.
-  if (!isObject(content) || !("parts" in content || "role" in content)) return { role, parts: partsOf(content) }
+  if (!isObject(content) || !(says(content, "parts") || says(content, "role"))) return { role, parts: partsOf(content) }
   const said = text(get(content, "role")) ?? role
   return messageFrom(content, roles.get(said) ?? said, partsOf(get(content, "parts")), "parts")
 }

@@ -7,6 +7,7 @@ import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
 import { assign, atPlace, byPlace, type Draft } from "./stream/Draft.ts"
+import { laterOf } from "./stream/Usage.ts"
 
 /** Sets the fields that say something. */
 const assignSaid = (target: Draft, source: Json | undefined, except: ReadonlySet<string> = new Set()): void => {
@@ -177,7 +178,7 @@ const make = (): Builder => {
   const candidates = new Map<number, ReturnType<typeof makeCandidate>>()
   const feedback: Draft = {}
   const others: Draft = {}
-  let usage: Draft | null = null
+  let usage: Json = null
   let isDone = false
 
   const takeCandidates = (chunk: JsonObject) => {
@@ -199,8 +200,10 @@ const make = (): Builder => {
       const told = get(chunk, "usageMetadata")
       // Counts are those of the whole stream until now. Some chunks hold the kind of traffic only.
       if (isObject(told)) {
-        if (usage === null || counts.some((key) => key in told)) usage = told as Draft
-        else assign(usage, told)
+        const isCounting = counts.some((key) => typeof told[key] === "number" && told[key] > 0)
+        if (isCounting)
+          for (const [key, value] of Object.entries(told)) define(told, key, laterOf(get(usage, key), value))
+        usage = isCounting ? told : laterOf(usage, told)
       }
       assignSaid(others, chunk, knownOfChunk)
     },

@@ -40,10 +40,21 @@ export const textsOf = (blocks: Json | undefined, between: string) => {
   return { said: pieces.join(between), isAll }
 }
 
-/** Mistral's thinking is a list of pieces of text. */
-const thinkingOf = (thinking: Json | undefined) => {
-  const said = text(thinking)
-  return said === null ? textsOf(thinking, "") : { said, isAll: true }
+/** Where a block of reasoning has its text, or the list of its texts, which Mistral cuts anywhere. */
+const thoughts: ReadonlyArray<readonly [key: string, between: string]> = [
+  ["thinking", ""],
+  ["reasoning", ""],
+  ["text", ""],
+  ["content", "\n\n"],
+  ["summary", "\n\n"]
+]
+
+const thoughtOf = (block: Json): Part => {
+  const [key, between] = thoughts.find(([name]) => !isEmpty(get(block, name))) ?? ["thinking", ""]
+  const said = text(get(block, key))
+  const read = said === null ? textsOf(get(block, key), between) : { said, isAll: true }
+  if (read === null) return plain(block)
+  return part("reasoning", { content: read.said }, rest(block, except("type", ...(read.isAll ? [key] : []))))
 }
 
 /** The extras of a block and of the object in it that holds its content. */
@@ -104,11 +115,11 @@ const partOfBlock = (block: Json): Part | null => {
       return fileOf(block, get(block, "file"), extrasOf(block, "file"))
     case "refusal":
       return part("refusal", { refusal: get(block, "refusal") }, rest(block, except("type", "refusal")))
-    case "thinking": {
-      const read = thinkingOf(get(block, "thinking"))
-      if (read === null) return plain(block)
-      return part("reasoning", { content: read.said }, rest(block, except("type", ...(read.isAll ? ["thinking"] : []))))
-    }
+    case "thinking":
+    case "reasoning":
+    case "reasoning_text":
+    case "reasoning_content":
+      return thoughtOf(block)
     default:
       return isEmpty(block) ? null : plain(block)
   }

@@ -34,6 +34,9 @@ const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
   ["moonshotai", /^(?:moonshot-v\d|kimi-latest$|kimi-.*-preview$)/]
 ]
 
+/** Moonshot's is in the choice of a stream. */
+const usageOf = (output: unknown): Json | undefined => get(output, "usage") ?? get(output, "choices", 0, "usage")
+
 const idOf = (output: unknown): string => text(get(output, "id")) ?? ""
 
 /** Models whose weights anybody may serve, and what an answer of their maker has that no other has. */
@@ -44,7 +47,7 @@ const openModels: ReadonlyArray<readonly [provider: string, name: RegExp, isOfMa
     /^(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
     (output) => /^[\da-f]{32}$/.test(idOf(output))
   ],
-  ["moonshotai", /^kimi-/, (output) => typeof get(output, "usage", "cached_tokens") === "number"],
+  ["moonshotai", /^kimi-/, (output) => typeof get(usageOf(output), "cached_tokens") === "number"],
   // The time, and sixteen digits.
   ["zai", /^glm-/, (output) => /^(?:msg_)?20\d{12}[\da-f]{16}$/.test(idOf(output))]
 ]
@@ -79,7 +82,7 @@ export const providerOf = (inputs: unknown, output: unknown): string | null => {
   const program = programOf(output)
   if (program !== null) return program
   const choice = get(output, "choices", 0)
-  const places = { output: output as Json, choice, usage: get(output, "usage") }
+  const places = { output: output as Json, choice, usage: usageOf(output) }
   for (const [provider, where, key] of marks) if ((get(places[where], key) ?? null) !== null) return provider
   return providerOfModel(inputs, output) ?? null
 }

@@ -5,6 +5,7 @@ import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { append, assign, atPlace, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
+import { laterOf } from "./stream/Usage.ts"
 
 /** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
 interface Target {
@@ -172,6 +173,8 @@ const builder = (): Accumulate.Builder => {
       const type = text(payload["type"]) ?? event
       const whole = payload["object"] === "response" ? payload : payload["response"]
       if (isObject(whole)) {
+        const usage = get(response, "usage")
+        if (!isEmpty(usage)) define(whole, "usage", laterOf(usage, whole["usage"] ?? null))
         response = whole as Draft
         isEnded ||= endings.has(type) || whole === payload
         return

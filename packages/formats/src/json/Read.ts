@@ -15,6 +15,10 @@ export const get = (value: unknown, ...path: ReadonlyArray<string | number>): Js
   return current as Json | undefined
 }
 
+/** Whether something stands at a path. A null is no value: providers write it where there is none. */
+export const says = (value: unknown, ...path: ReadonlyArray<string | number>): boolean =>
+  (get(value, ...path) ?? null) !== null
+
 /** The elements of an array, and none of anything else. */
 export const list = (value: unknown): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
 

@@ -34,6 +34,21 @@ export const append = (draft: Draft, key: string, piece: Json) => {
   define(draft, key, typeof current === "string" ? current + piece : piece)
 }
 
+/** Fields that come in pieces. */
+export const pieces: ReadonlySet<string> = new Set([
+  ...["refusal", "reasoning", "reasoning_content", "reasoning_text", "thinking"],
+  ...["arguments", "input", "transcript", "text", "summary", "data"]
+])
+
+/** Brings the fields of a delta into a draft: pieces are joined, of other fields the last that says something counts. */
+export const merge = (draft: Draft, delta: JsonObject, once: ReadonlyArray<string>) => {
+  for (const [key, value] of Object.entries(delta)) {
+    if (once.includes(key)) setFirst(draft, key, value)
+    else if (pieces.has(key)) append(draft, key, value)
+    else setLast(draft, key, value)
+  }
+}
+
 /**
  * Places of an answer that are kept, of choices, items, steps or tool calls: more than any answer has. Each takes a kilobyte or two,
  * and a hostile stream begins one with every few bytes. What comes for others is left out.

@@ -1,0 +1,18 @@
+/** Counts of a stream, which it tells again and again. */
+import type { Json } from "../Format.ts"
+import { define } from "../json/ExactJson.ts"
+import { get, isEmpty, isObject } from "../json/Read.ts"
+
+/** Nesting up to which counts in counts are told apart. */
+const maxDepth = 4
+
+/**
+ * What is counted after a count came again: a later one replaces an earlier one, unless it says nothing. Counts grow, so that a later zero
+ * only says that it was not filled in. An object is changed, and not copied for each event.
+ */
+export const laterOf = (before: Json | undefined, value: Json, depth = 0): Json => {
+  if ((value === 0 || isEmpty(value)) && !isEmpty(before)) return before as Json
+  if (!isObject(before) || !isObject(value) || depth === maxDepth) return value
+  for (const [key, item] of Object.entries(value)) define(before, key, laterOf(get(before, key), item, depth + 1))
+  return before
+}
