@@ -37,7 +37,8 @@ import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
 import * as ProxySockets from "./ProxySockets.ts"
-import { codeOf, ProxyClosing, RequestBroken, UpstreamClient, UpstreamTimeout } from "./UpstreamClient.ts"
+import { UpstreamTimeout } from "./UpstreamAgents.ts"
+import { codeOf, ProxyClosing, RequestBroken, UpstreamClient } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
 export interface Proxy {

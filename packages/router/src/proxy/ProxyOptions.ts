@@ -1,4 +1,5 @@
 /** What a host may set of the proxy. */
+import type { Environment } from "./ForwardProxies.ts"
 import type { Timeouts } from "./UpstreamClient.ts"
 import { parseUpstreams, type Upstreams } from "./Upstreams.ts"
 
@@ -69,11 +70,11 @@ export const settingsOfOption = (option: boolean | ProxyOptions | undefined): Pr
   return settingsOf(option === true ? {} : option)
 }
 
-/** Throws a `TypeError` if an option is wrong. */
-export const settingsOf = (options: ProxyOptions): ProxySettings => {
+/** Throws a `TypeError` if an option is wrong, or a proxy that the environment names. */
+export const settingsOf = (options: ProxyOptions, environment?: Environment): ProxySettings => {
   checkOptions(options)
   return {
-    upstreams: parseUpstreams(options.upstreams),
+    upstreams: parseUpstreams(options.upstreams, environment),
     isOpen: options.open === true,
     connectTimeoutMs: checkTime("connectTimeoutMs", options.connectTimeoutMs ?? defaultConnectTimeoutMs),
     idleTimeoutMs: checkTime("idleTimeoutMs", options.idleTimeoutMs ?? defaultIdleTimeoutMs),

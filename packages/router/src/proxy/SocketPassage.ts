@@ -12,10 +12,10 @@ import {
   isUnderstood,
   KeyOver,
   ProxyClosing,
-  type UpstreamClient,
-  UpstreamTimeout
+  type UpstreamClient
 } from "./UpstreamClient.ts"
 import { closing } from "./SocketFrames.ts"
+import { UpstreamTimeout } from "./UpstreamAgents.ts"
 import type { Closing, SocketRecorder } from "./SocketRecorder.ts"
 
 export interface SocketRequest extends Omit<Followed, "copies"> {
@@ -48,7 +48,7 @@ export const pass = (client: UpstreamClient, request: SocketRequest): ((reason: 
     onUnanswered(error)
   }
   const headers = ForwardedHeaders.ofUpgrade(message.rawHeaders, recorder !== undefined)
-  const sent = client.begin({ ...destination, method: "GET", headers })
+  const sent = client.begin({ ...destination, method: "GET", headers, isSocket: true })
   sent.on("error", fail)
   sent.once("close", () => {
     if (!hasAnswer) fail(new Error("The upstream did not answer"))

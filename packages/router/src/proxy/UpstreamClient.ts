@@ -1,9 +1,12 @@
 /** Sends requests to upstreams over `node:http`, which changes neither headers nor bodies, over connections that stay open. */
+import * as Redacted from "effect/Redacted"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { Interruption } from "../calls/PassedCall.ts"
+import type { ForwardProxy } from "./ForwardProxies.ts"
 import type { RawHeaders } from "./ForwardedHeaders.ts"
 import * as UpstreamAgents from "./UpstreamAgents.ts"
+import { UpstreamTimeout } from "./UpstreamAgents.ts"
 import type { Upstream } from "./Upstreams.ts"
 
 export interface Timeouts {
@@ -11,12 +14,6 @@ export interface Timeouts {
   readonly connectTimeoutMs: number
   /** How long no byte may pass between the proxy and the upstream, in milliseconds. */
   readonly idleTimeoutMs: number
-}
-
-/** Why the proxy itself ended a request. */
-export class UpstreamTimeout extends Error {
-  override readonly name = "UpstreamTimeout"
-  readonly code = "ETIMEDOUT"
 }
 
 /** The proxy ends, and every request that it still passes. */
@@ -82,16 +79,19 @@ export interface Passed {
   readonly rest: string
   /** Without `Host`. */
   readonly headers: RawHeaders
+  /** Whether it asks for a WebSocket, to which a proxy of the environment only connects. */
+  readonly isSocket?: boolean
 }
+
+const agentOptions = { keepAlive: true, timeout: unusedConnectionMs, maxFreeSockets: 256 }
 
 export class UpstreamClient {
   readonly #timeouts: Timeouts
-  readonly #agents: ReturnType<typeof UpstreamAgents.make>
+  readonly #agents = UpstreamAgents.make(agentOptions)
+  readonly #tunnels = new Map<string, UpstreamAgents.Agents>()
 
   constructor(timeouts: Timeouts) {
-    const options = { keepAlive: true, timeout: unusedConnectionMs, maxFreeSockets: 256 }
     this.#timeouts = timeouts
-    this.#agents = UpstreamAgents.make(options)
   }
 
   get idleTimeoutMs(): number {
@@ -99,18 +99,16 @@ export class UpstreamClient {
   }
 
   /** Begins a request. Its body is written by the caller. */
-  begin({ headers, method, rest, upstream }: Passed): http.ClientRequest {
+  begin(passed: Passed): http.ClientRequest {
+    const { headers, method, upstream } = passed
     const { connectTimeoutMs, idleTimeoutMs } = this.#timeouts
-    const { host, hostname, path, port, protocol } = upstream
-    const { request } = protocol === "https:" ? https : http
+    const route = this.#routeOf(passed)
+    const { host, protocol } = upstream
+    const { request } = route.protocol === "https:" ? https : http
     const sent = request({
-      agent: this.#agents[protocol],
-      protocol,
-      hostname,
-      port,
+      ...route,
       method,
-      path: pathOf(path, rest),
-      headers: ["Host", host, ...headers],
+      headers: ["Host", host, ...headers, ...route.headers],
       timeout: idleTimeoutMs,
       maxHeaderSize
     })
@@ -119,16 +117,46 @@ export class UpstreamClient {
     const end = (message: string) => sent.destroy(new UpstreamTimeout(message))
     sent.on("timeout", () => end("The upstream was silent for too long"))
     sent.once("socket", (socket) => {
-      if (!socket.connecting) return
+      // Behind a tunnel, TLS alone is still to begin.
+      if (sent.reusedSocket || (!socket.connecting && protocol === "http:")) return
       const timer = setTimeout(end, connectTimeoutMs, "The connection took too long")
       const stop = () => clearTimeout(timer)
-      socket.once(protocol === "https:" ? "secureConnect" : "connect", stop).once("close", stop)
+      socket.once(route.protocol === "https:" ? "secureConnect" : "connect", stop).once("close", stop)
     })
     return sent
   }
 
+  /** Where a request goes: to the upstream, over a tunnel, or to a proxy that asks the upstream in its turn. */
+  #routeOf({ isSocket = false, rest, upstream }: Passed) {
+    const { host, hostname, port, protocol, via } = upstream
+    const path = pathOf(upstream.path, rest)
+    const direct = { protocol, hostname, port, path, headers: [] as ReadonlyArray<string> }
+    if (via === undefined) return { ...direct, agent: this.#agents[protocol] }
+    if (protocol === "https:" || isSocket) return { ...direct, agent: this.#tunnelsOver(via)[protocol] }
+    const authorization = via.authorization && Redacted.value(via.authorization)
+    return {
+      protocol: via.protocol,
+      hostname: via.hostname,
+      port: via.port,
+      path: `http://${host}${path}`,
+      headers: authorization === undefined ? [] : ["Proxy-Authorization", authorization],
+      agent: this.#agents[via.protocol]
+    }
+  }
+
+  /** Over one proxy, of which there are at most two. */
+  #tunnelsOver(proxy: ForwardProxy): UpstreamAgents.Agents {
+    const key = `${proxy.protocol}${proxy.hostname}:${proxy.port}`
+    const { connectTimeoutMs } = this.#timeouts
+    const agents = this.#tunnels.get(key) ?? UpstreamAgents.make(agentOptions, { proxy, connectTimeoutMs })
+    this.#tunnels.set(key, agents)
+    return agents
+  }
+
   close(): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy()
+    for (const agents of [this.#agents, ...this.#tunnels.values()]) {
+      for (const agent of Object.values(agents)) agent.destroy()
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** The upstreams of the proxy: providers by the name that follows `/proxy/` in a path. */
+import { type Environment, type ForwardProxy, proxyFor } from "./ForwardProxies.ts"
 
 /** Where requests go. */
 export interface Upstream {
@@ -11,6 +12,8 @@ export interface Upstream {
   readonly host: string
   /** The path of the base URL, without a slash at its end. */
   readonly path: string
+  /** The proxy of the environment that leads to it. */
+  readonly via?: ForwardProxy | undefined
 }
 
 export type Upstreams = ReadonlyMap<string, Upstream>
@@ -47,13 +50,19 @@ export const parseUpstream = (name: string, url: string): Upstream | undefined =
   }
 }
 
-/** The default upstreams and the configured ones. Throws a `TypeError` that names one that is wrong, without its URL. */
-export const parseUpstreams = (configured: Readonly<Record<string, string>> = {}): Upstreams => {
+/**
+ * The default upstreams and the configured ones, with the proxies of the environment. Throws a `TypeError` that names one that is wrong,
+ * without its URL.
+ */
+export const parseUpstreams = (
+  configured: Readonly<Record<string, string>> = {},
+  environment: Environment = process.env
+): Upstreams => {
   const upstreams = new Map<string, Upstream>()
   for (const [name, url] of Object.entries({ ...defaultUpstreams, ...configured })) {
     const upstream = parseUpstream(name, String(url))
     if (upstream === undefined) throw new TypeError(`upstream ${JSON.stringify(name)}: expected ${upstreamRule}`)
-    upstreams.set(name, upstream)
+    upstreams.set(name, { ...upstream, via: proxyFor(upstream, environment) })
   }
   return upstreams
 }

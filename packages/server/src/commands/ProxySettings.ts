@@ -123,12 +123,17 @@ const checkLoops = (upstreams: Upstreams.Upstreams, listening: Listening, source
 /** Undefined without `--proxy`. */
 export const resolve = Effect.fnUntraced(function* (given: Given, listening: Listening) {
   const hasProxy = yield* isOn(given.proxy)
-  const settings = ProxyOptions.settingsOf({
+  const options: ProxyOptions.ProxyOptions = {
     upstreams: yield* upstreamsOf(given.upstream),
     open: yield* open.resolve(given.proxyOpen),
     connectTimeoutMs: yield* connectTimeout.resolve(given.proxyConnectTimeout),
     idleTimeoutMs: yield* idleTimeout.resolve(given.proxyIdleTimeout),
     maxHeldBytes: yield* memory.resolve(given.proxyMemory)
+  }
+  const settings = yield* Effect.try({
+    try: () => ProxyOptions.settingsOf(options, hasProxy ? process.env : {}),
+    // Of the environment: the options are checked.
+    catch: (error) => new UsageError({ message: (error as TypeError).message })
   })
   yield* checkLoops(settings.upstreams, listening, upstream.sourceOf(given.upstream) ?? "--upstream")
   if (hasProxy) return settings

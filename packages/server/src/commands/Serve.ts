@@ -91,9 +91,9 @@ const below = " ".repeat(12)
 const announceProxy = Effect.fnUntraced(function* ({ host, proxy }: Options, url: string) {
   if (proxy === undefined) return
   yield* Console.log(`Proxy       ${url}/proxy/NAME, NAME being`)
-  const rows = Array.from(proxy.upstreams.values(), ({ host, name, path, protocol }) => [
+  const rows = Array.from(proxy.upstreams.values(), ({ host, name, path, protocol, via }) => [
     name,
-    `${protocol}//${host}${path}`
+    `${protocol}//${host}${path}${via === undefined ? "" : ` over the proxy ${via.hostname}:${via.port}`}`
   ])
   yield* Console.log(Table.format(rows).replaceAll(/^/gm, below))
   if (!proxy.isOpen) return
