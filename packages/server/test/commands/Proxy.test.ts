@@ -1,7 +1,8 @@
 /** `tachograph serve --proxy`. */
+import { hash } from "node:crypto"
 import { createServer } from "node:http"
 import { once } from "node:events"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
@@ -43,6 +44,75 @@ it("passes calls to the providers of --upstream on, and records them", async () 
   }
   await vi.waitFor(async () => expect(await recorded(url)).toBe(before + 2), { timeout: 60_000, interval: 20 })
   expect((await fetch(`${url}/proxy/other/chat/completions`)).status).toBe(404)
+})
+
+it("passes WebSockets on, and answers other offers as requests", async () => {
+  const provider = createServer((request, response) => {
+    request.resume().on("end", () => response.end(JSON.stringify({ url: request.url })))
+  })
+  provider.on("upgrade", (_request, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+    socket.pipe(socket)
+  })
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const url = await serveInProcess(
+    ["--storage", "memory:", "--proxy", "--proxy-open", "--upstream", upstream],
+    "1 minute"
+  )
+  const host = `Host: ${new URL(url).host}\r\n`
+  const socket = "Connection: Upgrade, close\r\nUpgrade: websocket\r\n"
+  const echo = connect(Number(new URL(url).port), "127.0.0.1")
+  echo.write(`GET /proxy/local/realtime HTTP/1.1\r\n${host}${socket}\r\nsome bytes`)
+  const chunks: Array<Buffer> = []
+  echo.on("data", (chunk: Buffer) => chunks.push(chunk))
+  await vi.waitFor(() => expect(String(Buffer.concat(chunks))).toMatch(/^HTTP\/1\.1 101 (?:.*\r\n)*\r\nsome bytes$/))
+  echo.destroy()
+  const call = (more: string, body = "{}") =>
+    `POST /proxy/local/x HTTP/1.1\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`
+  const h2c = `${host}Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n`
+  for (const [requests, statuses] of [
+    [call(h2c), [200]],
+    // Behind another request, in its turn.
+    [`${call(host)}GET /proxy/local/realtime HTTP/1.1\r\n${host}${socket}\r\n`, [200, 426]],
+    [`GET /health HTTP/1.1\r\n${host}${socket}\r\n`, [200]],
+    [`GET /proxy/other/x HTTP/1.1\r\n${host}${socket}\r\n`, [404]]
+  ] as const) {
+    expect((await exchange(url, requests)).statuses).toEqual(statuses)
+  }
+})
+
+it("closes a WebSocket whose key is revoked", async () => {
+  const provider = createServer().on("upgrade", ({ headers }, socket) => {
+    const accept = hash("sha1", `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`, "base64")
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
+    )
+    socket.resume()
+  })
+  await once(provider.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void provider.close())
+  const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
+  const issued = await runInProcess(["keys", "create", "--scope", "record", ...storage])
+  const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const url = await serveInProcess([...storage, "--proxy", "--upstream", upstream], "10 millis")
+  const headers = { "x-tachograph-key": issued.stdout.trim() }
+  // Node's takes headers, which a browser's does not.
+  const socket = new WebSocket(`${url.replace("http", "ws")}/proxy/local/responses`, { headers } as unknown as string)
+  await once(socket, "open")
+  const closed = once(socket, "close")
+  await runInProcess(["keys", "revoke", /key_\w+/.exec(issued.stderr)![0], ...storage])
+  expect((await closed)[0]).toMatchObject({ code: 1008 })
+})
+
+it("refuses a proxy of the environment that is none, without its value, where it would be used", async () => {
+  vi.stubEnv("HTTPS_PROXY", "socks5://me:planted@proxy.example")
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const result = await runInProcess(["serve", "--storage", "memory:", "--proxy"])
+  expectUsageError(result, "HTTPS_PROXY: expected the URL of an HTTP proxy, such as http://proxy.example:3128")
+  expect(result.stderr).not.toContain("planted")
+  expect(await serveInProcess(["--storage", "memory:"], "1 minute")).toContain("http://")
 })
 
 it("answers CONNECT behind a call when all of the call's answer was read", async () => {
