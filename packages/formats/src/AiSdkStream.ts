@@ -127,7 +127,7 @@ const builder = () => {
     return block
   }
 
-  const write = (kind: "text" | "reasoning", part: JsonObject, more: string) => {
+  const write = (kind: string, part: JsonObject, more: string) => {
     const key = `${kind}:${part["id"] ?? ""}`
     const before = step().open.get(key)
     // Without ids, which version 4 has not, only a text that nothing followed goes on.
@@ -166,8 +166,23 @@ const builder = () => {
     return before
   }
 
-  const endPart = (kind: "text" | "reasoning", part: JsonObject) => {
+  const endPart = (kind: string, part: JsonObject) => {
     step().open.delete(write(kind, part, ""))
+  }
+
+  /** Some providers give one id to all texts, and end none. */
+  const startPart = (kind: string, part: JsonObject) => {
+    const key = `${kind}:${part["id"] ?? ""}`
+    if (text(step().open.get(key)?.get("text")) !== null) step().open.delete(key)
+    return write(kind, part, deltaOf(part))
+  }
+
+  /** What is new: kinds of content, of which some come in pieces. */
+  const takeOther = (part: JsonObject, type: string) => {
+    const [, kind, phase] = /^(.+)-(start|delta|end)$/.exec(type) ?? []
+    if (kind === undefined || text(part["id"]) === null) return add(fieldsOf(part))
+    if (phase === "start") return startPart(kind, part)
+    return phase === "end" ? endPart(kind, part) : write(kind, part, deltaOf(part))
   }
 
   const finish = (part: JsonObject) => {
@@ -181,9 +196,11 @@ const builder = () => {
     const { fields } = step()
     switch (type) {
       case "text-start":
+        return startPart("text", part)
       case "text-delta":
         return write("text", part, deltaOf(part))
       case "reasoning-start":
+        return startPart("reasoning", part)
       case "reasoning-delta":
         return write("reasoning", part, deltaOf(part))
       case "text-end":
@@ -227,7 +244,7 @@ const builder = () => {
         return
       default:
         // Such as `source` and `file`, and kinds of content that are new.
-        return silent.has(type) ? undefined : add(fieldsOf(part))
+        return silent.has(type) ? undefined : takeOther(part, type)
     }
   }
 

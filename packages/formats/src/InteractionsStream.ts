@@ -224,7 +224,8 @@ const make = (): Builder => {
     take: (payload, event) => {
       const type = text(get(payload, "event_type")) ?? event
       const interaction = get(payload, "interaction")
-      const usage = get(payload, "metadata", "usage") ?? get(payload, "metadata", "total_usage")
+      const usage =
+        get(payload, "metadata", "usage") ?? get(payload, "metadata", "total_usage") ?? get(payload, "usage")
       if (isObject(usage)) tell({ usage })
       if (type === "error" || (type === "" && isObject(get(payload, "error")))) error = get(payload, "error") ?? payload
       else if (endings.has(type)) {

@@ -50,6 +50,15 @@ const append = (fields: Fields, key: string, text: Json | undefined) => {
   fields.set(key, typeof written === "string" ? written + text : text)
 }
 
+/** What a block is by its delta. */
+const kindOf: ReadonlyMap<Json | undefined, string> = new Map([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"]
+])
+
+/** Blocks of these types have deltas of their own only. */
+const told: ReadonlySet<Json | undefined> = new Set(["text", "thinking", "tool_use", "server_tool_use", "mcp_tool_use"])
+
 /** Lists in blocks are the accumulator's own, because it has parsed them. */
 const cite = ({ fields }: Block, citation: Json | undefined) => {
   if (citation === undefined) return
@@ -120,9 +129,20 @@ const builder = (): Accumulate.Builder => {
     }
   }
 
+  /** The block at an index, else the last one. A delta that can be none of its kind begins another: some gateways do not say so. */
+  const blockOfDelta = (index: Json | undefined, delta: JsonObject): Block | undefined => {
+    const block = blockAt.get(index) ?? ((index ?? null) === null ? blocks.at(-1) : undefined)
+    const kind = kindOf.get(delta["type"])
+    const type = block?.fields.get("type")
+    if (kind === undefined || type === kind || (block !== undefined && !told.has(type))) return block
+    startBlock(index, { type: kind, [kind]: "" })
+    return blocks.at(-1)
+  }
+
   const readDelta = (index: Json | undefined, delta: Json | undefined) => {
-    const block = blockAt.get(index)
-    if (block === undefined || !isObject(delta)) return
+    if (!isObject(delta)) return
+    const block = blockOfDelta(index, delta)
+    if (block === undefined) return
     switch (delta["type"]) {
       case "text_delta":
         return append(block.fields, "text", delta["text"])
@@ -147,10 +167,12 @@ const builder = (): Accumulate.Builder => {
 
   const changeMessage = ({ type: _type, delta, usage: counts, ...beside }: JsonObject) => {
     message ??= new Map()
-    for (const [key, value] of fieldsOf(delta)) replace(message, key, value)
+    const { usage: within, ...fields } = isObject(delta) ? delta : {}
+    for (const [key, value] of fieldsOf(fields)) replace(message, key, value)
     for (const [key, value] of fieldsOf(beside)) replace(message, key, value)
-    // Counts are cumulative.
-    for (const [key, value] of fieldsOf(counts)) replace(usage, key, laterOf(usage.get(key), value))
+    // Counts are cumulative. Some gateways put them into the delta.
+    for (const each of [within, counts])
+      for (const [key, value] of fieldsOf(each)) replace(usage, key, laterOf(usage.get(key), value))
     if (usage.size > 0 && !message.has("usage")) message.set("usage", null)
   }
 
@@ -167,6 +189,7 @@ const builder = (): Accumulate.Builder => {
       case "message_delta":
         return changeMessage(event)
       case "message_stop":
+        if (isObject(event["usage"])) changeMessage({ usage: event["usage"] })
         isStopped = true
         return
       case "message":

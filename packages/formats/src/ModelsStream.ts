@@ -30,10 +30,22 @@ const appendLists = (target: Draft, source: Json | undefined): void => {
   }
 }
 
-const textKeys: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"])
-
+/** Anything else that a part holds is an object. */
 const isText = (part: Json): part is JsonObject & { readonly text: string } =>
-  typeof get(part, "text") === "string" && isObject(part) && Object.keys(part).every((key) => textKeys.has(key))
+  isObject(part) &&
+  typeof get(part, "text") === "string" &&
+  Object.keys(part).every((key) => isEmpty(part[key]) || typeof part[key] !== "object")
+
+const signatures = ["thoughtSignature", "thought_signature"]
+
+const isSigned = (part: JsonObject): boolean => signatures.some((key) => !isEmpty(get(part, key)))
+
+const pieceKeys: ReadonlySet<string> = new Set(["text", "thought", ...signatures])
+
+/** Whether two texts say the same of themselves, so that nothing tells them apart. */
+const isAlike = (last: JsonObject, part: JsonObject): boolean =>
+  (last["thought"] === true) === (part["thought"] === true) &&
+  Object.keys(part).every((key) => pieceKeys.has(key) || isEmpty(part[key]) || part[key] === get(last, key))
 
 /** Sound without a head, of which any two pieces in a row are one piece. */
 const isSound = (part: JsonObject): boolean =>
@@ -56,11 +68,11 @@ const makeParts = () => {
   /** Text goes on until a signature ends it, or a part of another kind. The signature may come with an empty text. */
   const takeText = (part: JsonObject) => {
     const last = open?.kind === "text" ? open.part : null
-    if (last !== null && (last["thought"] === true) === (part["thought"] === true)) {
+    if (last !== null && isAlike(last, part)) {
       last["text"] = `${last["text"] as string}${part["text"] as string}`
-      if (!isEmpty(part["thoughtSignature"])) last["thoughtSignature"] = part["thoughtSignature"] as Json
+      for (const key of signatures) if (!isEmpty(get(part, key))) last[key] = part[key] as Json
     } else add({ ...part }, "text")
-    if (!isEmpty(part["thoughtSignature"])) open = null
+    if (isSigned(part)) open = null
   }
 
   /** A call whose arguments come in pieces: the first has its name, the last says no more that it will continue. */
@@ -117,7 +129,14 @@ const makeParts = () => {
       define(sound["inlineData"] as Draft, "data", joined)
     }
     // An empty text only says that nothing was added, unless it is all that was said.
-    const said = parts.filter((part) => !(isText(part) && part["text"] === "" && isEmpty(part["thoughtSignature"])))
+    const said = parts.filter(
+      (part) =>
+        !(
+          isText(part) &&
+          part["text"] === "" &&
+          Object.keys(part).every((key) => key === "text" || key === "thought" || isEmpty(part[key]))
+        )
+    )
     return said.length > 0 ? said : parts.slice(0, 1)
   }
 

@@ -2,12 +2,12 @@
 import { errorOf } from "./Errors.ts"
 import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
-import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { append, assign, atPlace, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
 import { laterOf } from "./stream/Usage.ts"
 
-/** What the pieces of an event belong to. `type` names the item or block where the stream did not begin it. */
+/** What the pieces of an event belong to. `item` and `block` name what the stream did not begin. */
 interface Target {
   readonly item: string
   /** The field of the item that is a list of blocks, and the field of the event with the block's place in it. */
@@ -16,17 +16,19 @@ interface Target {
   readonly field: string
 }
 
-/** By the event's name between `response.` and `.delta` or `.done`. */
-const targets: ReadonlyMap<string, Target> = new Map<string, Target>([
-  ["output_text", { item: "message", list: "content", block: "output_text", field: "text" }],
-  ["refusal", { item: "message", list: "content", block: "refusal", field: "refusal" }],
-  ["reasoning_text", { item: "reasoning", list: "content", block: "reasoning_text", field: "text" }],
-  ["reasoning_summary_text", { item: "reasoning", list: "summary", block: "summary_text", field: "text" }],
-  ["function_call_arguments", { item: "function_call", field: "arguments" }],
-  ["mcp_call_arguments", { item: "mcp_call", field: "arguments" }],
-  ["code_interpreter_call_code", { item: "code_interpreter_call", field: "code" }],
-  ["custom_tool_call_input", { item: "custom_tool_call", field: "input" }]
-])
+/**
+ * By the event's name between `response.` and `.delta` or `.done`, such as `mcp_call_arguments`, `reasoning_summary_text` and `refusal`: a
+ * field of a call, a text of a summary, or else what a block of content says.
+ */
+const targetOf = (name: string): Target | null => {
+  const [, call, given] = /^(\w+_call)_(\w+)$/.exec(name) ?? []
+  if (call !== undefined) return { item: call, field: given as string }
+  if (!/^\w+$/.test(name)) return null
+  if (name.startsWith("reasoning_summary"))
+    return { item: "reasoning", list: "summary", block: "summary_text", field: "text" }
+  const field = name.endsWith("text") ? "text" : name
+  return { item: name.startsWith("reasoning") ? "reasoning" : "message", list: "content", block: name, field }
+}
 
 /** Events that begin or end a block, by name, with the list that holds it. */
 const blockEvents: ReadonlyMap<string, "content" | "summary"> = new Map([
@@ -90,9 +92,13 @@ const makeItems = () => {
   const byId = new Map<string, number>()
   let next = 0
 
+  /** How often an index was used again. */
+  const uses = new Map<number, number>()
+
   const placeOf = (payload: JsonObject, id: string | null): number => {
     const index = payload["output_index"]
-    if (typeof index === "number") return index
+    // Between this index and the next one.
+    if (typeof index === "number") return index + (uses.get(index) ?? 0) / maxPlaces
     if (id !== null && byId.has(id)) return byId.get(id) as number
     const isBegun = isObject(payload["item"])
     return isBegun || id !== null ? next : Math.max(0, next - 1)
@@ -109,6 +115,15 @@ const makeItems = () => {
       if (id !== null && byId.size < maxPlaces) byId.set(id, place)
       next = Math.max(next, place + 1)
       return item
+    },
+    /** An item that begins where another is, of another type or whole, is another one: some gateways give all of them one index. */
+    begin: (payload: JsonObject, begun: JsonObject) => {
+      const index = payload["output_index"]
+      const before = items.get(placeOf(payload, null))?.fields()
+      const [id, known] = [text(begun["id"]), text(before?.["id"])]
+      const isWhole = before?.["status"] === "completed" && (id === null || id !== known)
+      const isOther = before !== undefined && (before["type"] !== begun["type"] || isWhole)
+      if (isOther && typeof index === "number") uses.set(index, (uses.get(index) ?? 0) + 1)
     },
     size: () => items.size,
     value: (): ReadonlyArray<Json> => byPlace(items).map((item) => item.value())
@@ -152,8 +167,9 @@ const builder = (): Accumulate.Builder => {
 
   const takeItemEvent = (payload: JsonObject, name: string, phase: string) => {
     if (name === "output_item") {
-      if (isObject(payload["item"])) items.at(payload, "unknown").replace(payload["item"])
-      return
+      if (!isObject(payload["item"])) return
+      if (phase === "added") items.begin(payload, payload["item"])
+      return items.at(payload, "unknown").replace(payload["item"])
     }
     const key = blockEvents.get(name)
     if (key !== undefined && isObject(payload["part"])) {
@@ -164,8 +180,11 @@ const builder = (): Accumulate.Builder => {
       const block = items.at(payload, "message").block("content", indexOf(payload, "content"), "output_text")
       return push(block, "annotations", [payload["annotation"] as Json])
     }
-    const target = targets.get(name)
-    if (target !== undefined && (phase === "delta" || phase === "done")) takePiece(payload, target, phase === "delta")
+    // Sound says neither its item nor its place. Of the others, some gateways do not.
+    const isPlaced =
+      /_call_|text$|^refusal$/.test(name) || ["item_id", "output_index"].some((key) => says(payload, key))
+    const target = isPlaced && (phase === "delta" || phase === "done") ? targetOf(name) : null
+    if (target !== null) takePiece(payload, target, phase === "delta")
   }
 
   return {
@@ -173,8 +192,14 @@ const builder = (): Accumulate.Builder => {
       const type = text(payload["type"]) ?? event
       const whole = payload["object"] === "response" ? payload : payload["response"]
       if (isObject(whole)) {
-        const usage = get(response, "usage")
-        if (!isEmpty(usage)) define(whole, "usage", laterOf(usage, whole["usage"] ?? null))
+        // Some gateways put it beside the response.
+        const usages = [get(response, "usage"), ...(whole === payload ? [] : [payload["usage"]]), whole["usage"]]
+        if (usages.slice(0, -1).some(isObject))
+          define(
+            whole,
+            "usage",
+            usages.reduce<Json>((before, usage) => laterOf(before, usage ?? null), null)
+          )
         response = whole as Draft
         isEnded ||= endings.has(type) || whole === payload
         return

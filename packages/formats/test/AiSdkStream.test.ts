@@ -85,6 +85,26 @@ describe("a stream of the AI SDK", () => {
     ])
   })
 
+  it("joins the pieces of kinds that are new, and begins a text again where one has begun", () => {
+    const part = (type: string, delta?: string) => ({ type, id: "0", ...(delta === undefined ? {} : { delta }) })
+    const parts = ["a", "b"].map((delta) => part("musing-delta", delta))
+    expect(contentOf(part("musing-start"), ...parts, part("musing-end"), part("text-delta", "c"))).toEqual([
+      { type: "musing", text: "ab" },
+      { type: "text", text: "c" }
+    ])
+    const texts = [
+      part("text-start"),
+      part("text-start"),
+      part("text-delta", "a"),
+      part("text-start"),
+      part("text-delta", "b")
+    ]
+    expect(contentOf(...texts)).toEqual([
+      { type: "text", text: "a" },
+      { type: "text", text: "b" }
+    ])
+  })
+
   it("keeps the last of what a provider says of a text", () => {
     const metadata = (signature: string) => ({ providerMetadata: { google: { signature } } })
     const parts = [

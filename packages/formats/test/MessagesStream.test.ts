@@ -148,7 +148,7 @@ describe("a stream of messages", () => {
 
   it("has no holes where indexes have gaps, and takes deltas of blocks by turns", () => {
     const text = { type: "text", text: "" }
-    const turns = [textDelta(9, "b"), textDelta(2, "a"), textDelta(9, "b"), textDelta(5, "lost"), textDelta(2, "a")]
+    const turns = [textDelta(9, "b"), textDelta(2, "a"), textDelta(9, "b"), inputDelta(5, "lost"), textDelta(2, "a")]
     expect(content(blockStart(2, text), blockStart(9, text), ...turns)).toEqual([
       { type: "text", text: "aa" },
       { type: "text", text: "bb" }
@@ -166,9 +166,35 @@ describe("a stream of messages", () => {
     })
     expect(usage(messageDelta({}, { input_tokens: null, output_tokens: 0, iterations: [] }))).toEqual({
       ...before,
-      output_tokens: 0,
       iterations: []
     })
+  })
+
+  it("has counts that a gateway puts into a delta, or tells at the end", () => {
+    const [told, last] = [{ input_tokens: 8, output_tokens: 3 }, { output_tokens: 9 }]
+    const events = [
+      { type: "message_delta", delta: { usage: told } },
+      { type: "message_stop", usage: last }
+    ]
+    expect(accumulateEvents(...events).output["usage"]).toEqual({ ...told, ...last })
+  })
+
+  it("begins a block where a delta is of none, or of another kind", () => {
+    const thinking = (index: number, said: string) => delta(index, { type: "thinking_delta", thinking: said })
+    expect(content(textDelta(0, "a"), textDelta(0, "b"))).toEqual([{ type: "text", text: "ab" }])
+    expect(content(thinking(0, "a"), thinking(0, "b"), textDelta(0, "c"), textDelta(0, "d"))).toEqual([
+      { type: "thinking", thinking: "ab" },
+      { type: "text", text: "cd" }
+    ])
+    const tool = { type: "tool_use", id: "1", name: "look", input: {} }
+    expect(content(blockStart(0, tool), inputDelta(0, "{}"), textDelta(0, "a"))).toEqual([
+      tool,
+      { type: "text", text: "a" }
+    ])
+    // A type that is new may have text.
+    expect(content(blockStart(0, { type: "musing" }), textDelta(0, "a"))).toEqual([{ type: "musing", text: "a" }])
+    const { index: _, ...placeless } = textDelta(0, "b")
+    expect(content(textDelta(0, "a"), placeless)).toEqual([{ type: "text", text: "ab" }])
   })
 
   it("takes a compaction as the whole that it is, and appends the text of kinds of deltas that are new", () => {

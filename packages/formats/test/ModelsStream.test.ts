@@ -135,6 +135,12 @@ describe("a stream of generateContent", () => {
       { text: "c" }
     ])
     expect(partsOf([{ text: "" }], [{ text: "" }])).toEqual([{ text: "" }])
+    // Fields that say the same, or nothing, tell no texts apart.
+    const said = (text: string, fields: object = {}) => ({ text, lang: "en", ...fields })
+    expect(
+      partsOf([said("a")], [said("b", { inlineData: null })], [said("", { thought_signature: "AA==" })], [said("c")])
+    ).toEqual([said("ab", { thought_signature: "AA==" }), said("c")])
+    expect(partsOf([said("a")], [said("b", { lang: "de" })])).toEqual([said("a"), said("b", { lang: "de" })])
   })
 
   it("tells candidates apart by their index, which is 0 where there is none", () => {

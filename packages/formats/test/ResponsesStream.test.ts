@@ -100,6 +100,63 @@ describe("a stream of responses", () => {
     ])
   })
 
+  it("joins the pieces of items and blocks whose types are new", () => {
+    const delta = (type: string, rest: object) => ({
+      type: `response.${type}.delta`,
+      delta: "a",
+      output_index: 0,
+      ...rest
+    })
+    const twice = (type: string, rest: object = {}) => items(delta(type, rest), delta(type, rest))
+    expect(twice("shell_call_command")).toMatchObject([{ type: "shell_call", command: "aa" }])
+    expect(twice("musing_text", { content_index: 0 })).toMatchObject([
+      { type: "message", content: [{ type: "musing_text", text: "aa" }] }
+    ])
+    expect(twice("musing", { content_index: 1 })).toMatchObject([
+      { type: "message", content: [{ type: "musing", musing: "aa" }] }
+    ])
+    expect(twice("reasoning_summary", { summary_index: 0 })).toMatchObject([
+      { type: "reasoning", summary: [{ type: "summary_text", text: "aa" }] }
+    ])
+    // Sound has no place.
+    expect(
+      items({ type: "response.audio.delta", delta: "AAAA" }, { type: "response.sound.delta", delta: "AAAA" })
+    ).toBeUndefined()
+  })
+
+  it("tells items apart that have one index", () => {
+    const event = (phase: string, item: object) => ({ type: `response.output_item.${phase}`, output_index: 0, item })
+    const call = (id: string, given: string, status = "completed") => ({
+      type: "function_call",
+      id,
+      arguments: given,
+      status
+    })
+    const piece = { type: "response.function_call_arguments.delta", output_index: 0, delta: "{}" }
+    const begun = (id: string) => event("added", call(id, "", "in_progress"))
+    const all = [
+      event("added", { type: "reasoning", id: "rs", summary: [] }),
+      begun("a"),
+      piece,
+      event("done", call("a", "{}")),
+      begun("b"),
+      piece
+    ]
+    expect(items(...all)).toEqual([
+      { type: "reasoning", id: "rs", summary: [] },
+      call("a", "{}"),
+      call("b", "{}", "in_progress")
+    ])
+    // Some gateways give an item another id in each event, or send an event twice.
+    expect(items(begun("a"), begun("b"), event("done", call("c", "{}")))).toEqual([call("c", "{}")])
+    expect(items(event("done", call("a", "{}")), begun("a"), event("done", call("a", "{}")))).toEqual([call("a", "{}")])
+  })
+
+  it("has the usage that a gateway puts beside the response", () => {
+    const [response, usage] = [{ object: "response", usage: null }, { input_tokens: 3 }]
+    expect(take({ type: "response.completed", response, usage }).output).toEqual({ ...response, usage })
+  })
+
   it("joins log probabilities without changing what came", () => {
     const delta = (token: string) => ({
       type: "response.output_text.delta",

@@ -8,7 +8,7 @@ const placesIn = (output: unknown): ReadonlyArray<Json | undefined> => [
   get(output, "usageMetadata"),
   get(output, "usage_metadata"),
   get(output, "x_groq", "usage"),
-  ...list(get(output, "choices")).map((choice) => get(choice, "usage")),
+  ...list(get(output, "choices")).flatMap((choice) => [get(choice, "usage"), get(choice, "message", "usage")]),
   get(output, "amazon-bedrock-invocationMetrics")
 ]
 
