@@ -4,7 +4,7 @@ import * as Endings from "@tachograph/formats/Endings"
 import type { Envelope } from "./Event.ts"
 
 /** The names of a call, as its event has them. */
-export interface Names {
+interface Names {
   readonly session: string
   readonly agent: string | undefined
   readonly agentVersion: string | undefined
