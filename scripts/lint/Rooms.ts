@@ -20,6 +20,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("Format.ts", "Format.ts is what each format implements."),
     room("json", "json reads JSON as it came.", "Format.ts"),
     room("stream", "stream cuts a body into payloads.", "Format.ts", "json"),
+    room("bedrock", "bedrock reads the frames of AWS and Converse.", "Format.ts", "json", "stream"),
     room("usage", "usage counts tokens, in every format and dialect.", "Format.ts", "json"),
     room("PercentDecoding.ts", "PercentDecoding.ts decodes URLs."),
     room("Remember.ts", "Remember.ts keeps results."),

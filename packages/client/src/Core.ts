@@ -1,4 +1,6 @@
 import { modelInUrl } from "@tachograph/formats"
+import { isConverse } from "@tachograph/formats/Recognise"
+import { rebuiltOf } from "@tachograph/formats/Wire"
 import { isBilled, PathCounts } from "@tachograph/formats/Unrecognised"
 import { Starts } from "./aisdk/Starts.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
@@ -238,7 +240,16 @@ export class Core {
       const parsed = objectIn(inputs)
       if (parsed === undefined || apiOf(parsed) === null) return "none" as const
     }
-    return { apiOf, secrets: request.secrets(inputs), said: request.said(), inputs, output: said }
+    const rebuilt = isConverse(request.url) ? this.#rebuilt(request, inputs, said) : undefined
+    return { apiOf, secrets: request.secrets(inputs), said: request.said(), inputs, output: said, ...rebuilt }
+  }
+
+  /** What is recorded of a call in a format of Bedrock's own. A stream is accumulated in the format that is recorded. */
+  #rebuilt({ apiOf, url }: FinishedCall["request"], inputs: string, output: string) {
+    const api = apiOf(objectIn(inputs))
+    const rebuilt = api === null ? undefined : rebuiltOf(api, url)
+    if (rebuilt === undefined) return undefined
+    return { inputs: rebuilt.inputs(inputs), output: rebuilt.output(output), recorded: { rebuilt: true } }
   }
 
   /** Counts a call that no format has, and names its path once. A stream in none of them stands as text within its output. */
@@ -262,6 +273,7 @@ export class Core {
       said: request.said(),
       inputs,
       output: said,
+      recorded: { retrieved: true },
       // Those of the call count more than those of this one.
       instead: { asked, envelope, context: { ...context, ...names } }
     }

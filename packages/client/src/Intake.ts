@@ -26,6 +26,8 @@ import type { Warn } from "./Warnings.ts"
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
 interface Found extends Made {
   readonly instead?: Instead
+  /** What is recorded of it beside its masks. */
+  readonly recorded?: Envelope["recorded"]
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
   /** Absent where nothing tells the headers of the call. */
   readonly said?: Said
@@ -93,11 +95,15 @@ export interface IntakeOptions {
   readonly warn: Warn
 }
 
-const recordedOf = (redacted: number, subagent: string | undefined, isRetrieved: boolean): Envelope["recorded"] => {
+const recordedOf = (
+  redacted: number,
+  subagent: string | undefined,
+  beside: Envelope["recorded"]
+): Envelope["recorded"] => {
   const recorded = {
     ...(redacted === 0 ? {} : { redacted }),
     ...(subagent === undefined ? {} : { subagent }),
-    ...(isRetrieved ? { retrieved: true } : {})
+    ...beside
   }
   return Object.keys(recorded).length === 0 ? undefined : recorded
 }
@@ -343,7 +349,7 @@ export class Intake {
       metadata: fitting(safe.metadata, this.#warn),
       trace_id: context.traceId || undefined,
       span_id: context.spanId || undefined,
-      recorded: recordedOf(call.count(), subagent, found.instead !== undefined)
+      recorded: recordedOf(call.count(), subagent, found.recorded)
     }
     const payload = { api, inputs: call.inputs, output: call.output }
     const { redact } = this.#options

@@ -3,17 +3,18 @@
  * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
  */
 import type { Api } from "./Format.ts"
+import type { WireApi } from "./Recognise.ts"
 import { get, isEmpty, text } from "./json/Read.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 
 /** The call that is asked for, by the id that its first answer had. */
 export interface Asked {
-  readonly api: Api
+  readonly api: WireApi
   readonly id: string
 }
 
 /** By the method and the end of the path. A response that is cancelled is answered with what it came to. */
-const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: Api]> = [
+const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: WireApi]> = [
   ["GET", /\/responses\/([^/]+)$/, "provider1-responses"],
   ["POST", /\/responses\/([^/]+)\/cancel$/, "provider1-responses"],
   ["GET", /\/interactions\/([^/]+)$/, "provider3-interactions"],
@@ -72,6 +73,7 @@ const isBackground = (api: Api, output: unknown): boolean =>
 
 /** What a call has made that is asked for by its id; null where it has made nothing of that kind. */
 const madeBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
+  if (api === "aisdk") return null
   const isOfKind = isDeferred(api) ? get(inputs, "deferred") === true : idKeys[api] !== undefined
   const id = isOfKind ? idOf(get(output, isDeferred(api) ? "request_id" : "id")) : null
   return id === null ? null : { api, id }

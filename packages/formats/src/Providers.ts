@@ -23,7 +23,11 @@ const models: ReadonlyArray<readonly [provider: string, name: RegExp]> = [
   // Others serve `gpt-oss`.
   ["openai", /^(?:(?:ft:)?(?:gpt-(?!oss)|o\d(?:-|$))|chatgpt-|codex-|computer-use-)/],
   ["anthropic", /^claude-/],
-  ["aws", /^(?:openai|(?:[a-z-]+\.)?anthropic)\./],
+  // Bedrock puts the maker before the name, and a region before that; a profile has an ARN.
+  [
+    "aws",
+    /^(?:arn:aws[a-z-]*:bedrock:|(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot(?:ai)?|nvidia|openai|qwen|writer|zai)\.)/
+  ],
   ["google", /^gemini-/],
   ["perplexity", /^sonar(?:-|$)/],
   ["x-ai", /^grok-/],

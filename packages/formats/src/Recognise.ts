@@ -1,6 +1,6 @@
 /** Tells model calls from other requests on the wire, whatever host they go to. */
 import type { Api } from "./Format.ts"
-import { get, isEmpty, isObject, text } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 
 /** Those that go over the wire. */
@@ -54,12 +54,12 @@ const endpoints: ReadonlyArray<Endpoint> = [
   // Vertex and Bedrock have the model in the path.
   {
     apis: ["provider2-messages"],
-    path: /\/(?:messages(?<!\/threads\/[^/]+\/messages)|publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict|model\/(?=[^/]*anthropic)[^/]+\/invoke)$/
+    path: /\/(?:messages(?<!\/threads\/[^/]+\/messages)|publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict|model\/(?=[^/]*(?:\/[^/]*)?anthropic)(?:arn[^/]+\/)?[^/]+\/(?:invoke(?:-with-response-stream)?|converse(?:-stream)?))$/
   },
   // Models of all makers, and profiles and endpoints that name none. The id of a profile of Bedrock has a slash, which may be escaped.
   {
     apis: ["provider1-chat-completions", "provider2-messages"],
-    path: /\/(?:(?:models|endpoints)\/[^/]+:(?:streamR|r)awPredict|model\/(?:arn[^/]+\/)?[^/]+\/invoke)$/
+    path: /\/(?:(?:models|endpoints)\/[^/]+:(?:streamR|r)awPredict|model\/(?:arn[^/]+\/)?[^/]+\/(?:invoke(?:-with-response-stream)?|converse(?:-stream)?))$/
   },
   {
     apis: ["provider3-models"],
@@ -68,8 +68,18 @@ const endpoints: ReadonlyArray<Endpoint> = [
   { apis: ["provider3-interactions"], path: /\/interactions$/ }
 ]
 
-/** Vertex and Bedrock want it in the body of calls to models of Anthropic, and of these alone. */
-const isForAnthropic = has("anthropic_version")
+/**
+ * Vertex and Bedrock want a version in the body of calls to models of Anthropic, and of these alone. Converse takes in
+ * `additionalModelRequestFields` what only some models understand.
+ */
+const isForAnthropic = (body: unknown): boolean =>
+  has("anthropic_version")(body) || has("thinking", "anthropic_beta")(get(body, "additionalModelRequestFields"))
+
+/** Nova has a format of its own, whose contents have no types, as Converse has them. */
+const isOfNova = (body: unknown): boolean =>
+  list(get(body, "messages")).some(
+    (message) => isObject(get(message, "content", 0)) && !has("type")(get(message, "content", 0))
+  )
 
 /** Path and query of an address, which may lack its host. */
 const split = (url: string | URL): readonly [path: string, query: string] => {
@@ -105,6 +115,7 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   const api = apiIn(found.apis, parsed)
   const isKnown = body !== undefined && body !== null
   if (isKnown && !(isObject(parsed) && isCallOf[api](parsed, modelInPath(path) !== null))) return null
+  if (isInvoked(path) && api === "provider1-chat-completions" && isOfNova(parsed)) return null
   return withBeta(api, query, parsed, betaHeader)
 }
 
@@ -161,16 +172,15 @@ export const saysFormat = (url: string | URL): boolean => {
   return endpoints.some(({ apis, path: form }) => apis.length === 1 && form.test(path))
 }
 
-/**
- * Whether a request is a call that `recognise` leaves out because its answer is a stream of AWS, whose binary frames are not read: that of
- * Bedrock for models of Anthropic.
- */
-export const isUnreadCall = (url: string | URL): boolean =>
-  /\/model\/(?=[^/]*anthropic)[^/]+\/invoke-with-response-stream$/.test(split(url)[0])
+const isInvoked = (path: string): boolean => /\/invoke[^/]*$/.test(path)
+
+/** Whether a call is one of Converse, which is in none of the formats, and is rebuilt in that which `recognise` says. */
+export const isConverse = (url: string | URL): boolean =>
+  /\/model\/(?:arn[^/]+\/)?[^/]+\/converse(?:-stream)?$/.test(split(url)[0])
 
 /** Whether a call is answered with a stream: by the content type of the answer, or by the path, whose stream may be an array of JSON. */
 export const isStream = (url: string | URL, contentType: string): boolean =>
-  /event-stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])
+  /event-?stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])
 
 /** Whether an answer that is no JSON begins as a stream of events does, whatever its content type: some servers name a wrong one. */
 export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|id|retry)?:/.test(body)
@@ -197,7 +207,7 @@ export const modelInUrl = (url: string | URL): string | null => modelInPath(spli
 const modelInPath = (path: string): string | null => {
   const [, tuned, model] =
     /\/(tunedModels\/)?([^/]+):(?:(?:streamG|g)enerateContent|(?:streamR|r)awPredict)$/.exec(path) ??
-    /()\/model\/((?:arn[^/]+\/)?[^/]+)\/invoke[^/]*$/.exec(path) ??
+    /()\/model\/((?:arn[^/]+\/)?[^/]+)\/(?:invoke|converse)[^/]*$/.exec(path) ??
     /()\/deployments\/([^/]+)\/[^/]+(?:\/[^/]+)?$/.exec(path) ??
     []
   if (model === undefined) return null

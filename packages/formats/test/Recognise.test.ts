@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { type Api, modelInUrl, recognise } from "@tachograph/formats"
-import { beginsAsEvents, isStream, isUnreadCall } from "@tachograph/formats/Recognise"
+import { beginsAsEvents, isConverse, isStream } from "@tachograph/formats/Recognise"
 import { areThere, requestsOnTheWire } from "./Workloads.ts"
 
 const vertex = "/v1/projects/p/locations/l/publishers"
@@ -40,6 +40,7 @@ describe("a request on the wire", () => {
       "provider2-beta-messages"
     ],
     ["https://bedrock-runtime.l.amazonaws.com/model/anthropic.claude-v2%3A1/invoke", messages, "provider2-messages"],
+    ["/model/anthropic.claude-v2%3A1/invoke-with-response-stream", messages, "provider2-messages"],
     ...[
       "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fabc",
       "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc",
@@ -101,7 +102,6 @@ describe("a request on the wire", () => {
     "/v1internal:generateContent",
     "/v1beta/interactions/v1_1/cancel",
     `${vertex}/google/models/gemini-3-pro:predict`,
-    "/model/anthropic.claude-v2/invoke-with-response-stream",
     "/model/a/b/invoke",
     "/v1/responses/input_tokens",
     "/v1/responses/resp_1/compact",
@@ -113,11 +113,23 @@ describe("a request on the wire", () => {
     expect(recognise(url)).toBeNull()
   })
 
-  it("is a call that is not read where Bedrock answers it with a stream", () => {
-    const path = "/model/anthropic.claude-v2%3A1/invoke-with-response-stream"
-    expect([path, `https://bedrock-runtime.l.amazonaws.com${path}?a=b`].map(isUnreadCall)).toEqual([true, true])
-    const others = ["/model/meta.llama3/invoke-with-response-stream", "/model/anthropic.claude-v2/invoke", `${path}/x`]
-    expect(others.map(isUnreadCall)).toEqual([false, false, false])
+  it("is one of Converse, in the format of its model", () => {
+    const request = { messages: [{ role: "user", content: [{ text: "a" }] }] }
+    const thinking = { ...request, additionalModelRequestFields: { thinking: { type: "enabled" } } }
+    const profile = "arn:aws:bedrock:r:1:application-inference-profile/a"
+    const cases: ReadonlyArray<readonly [string, object, Api]> = [
+      ["/model/us.anthropic.claude-x/converse", request, "provider2-messages"],
+      ["/model/arn:aws:bedrock:r:1:inference-profile/us.anthropic.a/converse-stream", request, "provider2-messages"],
+      [`/model/${encodeURIComponent(profile)}/converse-stream`, thinking, "provider2-messages"],
+      [`/model/${profile}/converse`, request, "provider1-chat-completions"],
+      ["/model/amazon.nova-pro-v1%3A0/converse-stream?a=b", request, "provider1-chat-completions"]
+    ]
+    for (const [url, body, api] of cases) expect([recognise(url, body), isConverse(url)]).toEqual([api, true])
+    const others = ["/model/a/invoke", "/model/a/b/converse", "/converse", "/model/a/converse/b"]
+    expect(others.map(isConverse)).toEqual([false, false, false, false])
+    expect(modelInUrl("/model/amazon.nova-pro-v1%3A0/converse-stream")).toBe("amazon.nova-pro-v1:0")
+    // A format of Nova's own.
+    expect(recognise("/model/amazon.nova-pro-v1%3A0/invoke", request)).toBeNull()
   })
 
   it("is told by its path alone where the body is not known, and else by its body as well", () => {

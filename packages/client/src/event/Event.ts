@@ -42,11 +42,16 @@ export interface RecordedEvent {
   /** What the application keeps with the call. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
-   * What the recorder says of the event: how many parts of it were masked, which sub-agent of the program made the call, and whether the
-   * answer came to a later request.
+   * What the recorder says of the event: how many parts of it were masked, which sub-agent of the program made the call, whether the answer
+   * came to a later request, and whether the payload is another one than was sent, made of that.
    */
   readonly recorded?:
-    | { readonly redacted?: number; readonly subagent?: string; readonly retrieved?: boolean }
+    | {
+        readonly redacted?: number
+        readonly subagent?: string
+        readonly retrieved?: boolean
+        readonly rebuilt?: boolean
+      }
     | undefined
 }
 

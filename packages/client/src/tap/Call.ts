@@ -47,8 +47,8 @@ const [smallBytes, maxSmall] = [1024, 256]
 /** What accumulates a stream, by the texts of the inputs and of the stream. */
 export type FindAccumulator = (inputs: string, stream: string) => (() => Accumulator) | undefined
 
-/** Keeps a body whose content type is not that of a stream, or whose format is not known yet. It may be one all the same. */
-export const textKeeper = (find: FindAccumulator = () => undefined): Keeper => {
+/** Keeps a body whose content type is not that of a stream, or whose format is not known yet. It may be one all the same, or is one. */
+export const textKeeper = (find: FindAccumulator = () => undefined, isStreamed = false): Keeper => {
   const chunks: Array<Uint8Array> = []
   /** Chunks at the end that are not joined. */
   let small = 0
@@ -65,7 +65,7 @@ export const textKeeper = (find: FindAccumulator = () => undefined): Keeper => {
       const object = objectIn(body)
       if (object !== undefined && !isBroken(interruption)) return body
       if (object !== undefined) return withFailure(body, object as JsonObject, failureOfError(interruption!, error))
-      const accumulator = beginsAsEvents(body) ? find(inputs, body) : undefined
+      const accumulator = isStreamed || beginsAsEvents(body) ? find(inputs, body) : undefined
       if (accumulator !== undefined) {
         const stream = streamKeeper(accumulator())
         for (const chunk of chunks) stream.push(chunk)

@@ -1,8 +1,8 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
-import { type Api, recognise } from "@tachograph/formats"
+import { recognise } from "@tachograph/formats"
 import { type Asked, askedOf } from "@tachograph/formats/Endings"
 import { type Said, saidBy } from "@tachograph/formats/Programs"
-import { answersIn, recogniseByAnswer } from "@tachograph/formats/Recognise"
+import { answersIn, recogniseByAnswer, type WireApi } from "@tachograph/formats/Recognise"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
@@ -21,7 +21,7 @@ export interface CapturedRequest {
   /** The call whose answer it asks for. */
   readonly asked: Asked | null
   /** The format of the call, by its address and its body as JSON, or by its answer as text; null where it is none. */
-  readonly apiOf: (inputs?: Record<string, unknown>, answer?: string) => Api | null
+  readonly apiOf: (inputs?: Record<string, unknown>, answer?: string) => WireApi | null
   readonly url: URL
   /** Bytes that are held by keeping it from the start. */
   readonly bytes: number

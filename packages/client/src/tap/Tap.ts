@@ -1,7 +1,6 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
-import type { Accumulator, Api } from "@tachograph/formats"
-import { accumulators } from "@tachograph/formats/Accumulators"
-import { isStream, saysFormat } from "@tachograph/formats/Recognise"
+import { isStream, saysFormat, type WireApi } from "@tachograph/formats/Recognise"
+import { accumulatorOf, isFramed } from "@tachograph/formats/Wire"
 import type { Budget } from "../delivery/Budget.ts"
 import { objectIn } from "../event/Event.ts"
 import { interruptionOf } from "../event/Interruption.ts"
@@ -57,14 +56,13 @@ export const takeOff = (tap: Fetch, before: Fetch): void => {
 
 const inside = Inside.shared()
 
-const accumulatorOf = (api: Api | null): (() => Accumulator) | undefined =>
-  api === null ? undefined : (accumulators as Partial<Record<Api, () => Accumulator>>)[api]
-
 const keeperFor = ({ apiOf, asked, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
   if (!response.ok) return textKeeper()
-  const accumulator = accumulatorOf(asked?.api ?? (saysFormat(url) ? apiOf() : null))
-  if (accumulator === undefined) return textKeeper((inputs, stream) => accumulatorOf(apiOf(objectIn(inputs), stream)))
+  const of = (api: WireApi | null) => (api === null ? undefined : () => accumulatorOf(api, url, type))
+  const accumulator = of(asked?.api ?? (saysFormat(url) ? apiOf() : null))
+  const find = (inputs: string, stream: string) => of(apiOf(objectIn(inputs), stream))
+  if (accumulator === undefined) return textKeeper(find, isFramed(type))
   return isStream(url, type) ? streamKeeper(accumulator()) : textKeeper(() => accumulator)
 }
 

@@ -1,5 +1,6 @@
 /** Calls whose answer comes by another request, and requests whose path says nothing. */
 import { beforeAll, expect, it, vi } from "vitest"
+import { chunkFrame, eventFrame } from "../../../../scripts/vitest/BedrockFrames.ts"
 import { json, type Provider, startProvider, stream } from "../Provider.ts"
 import { eventsOf, openTachograph, startRecording } from "../Recording.ts"
 import { createRecorder } from "../../src/index.ts"
@@ -120,4 +121,50 @@ it("record what an answer says of a path that says nothing, and count what is in
   const said = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes("only counted"))
   expect(said).toHaveLength(2)
   warn.mockRestore()
+})
+
+it("record calls of Bedrock, by their frames, and Converse as what it is rebuilt to", async () => {
+  const recording = await startRecording()
+  const { fetch } = recording.recorder
+  const frames = [
+    eventFrame("messageStart", { role: "assistant" }),
+    eventFrame("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Grüße" } }),
+    eventFrame("messageStop", { stopReason: "end_turn" }),
+    eventFrame("metadata", { usage: { inputTokens: 3, outputTokens: 4 } })
+  ]
+  const converse = { messages: [{ role: "user", content: [{ text: "hi" }] }] }
+  const native = { anthropic_version: "bedrock-2023-05-31", messages: [{ role: "user", content: "hi" }] }
+  const message = { id: "msg_bdrk_1", type: "message", role: "assistant", content: [], usage: { input_tokens: 3 } }
+  const chunks = [
+    chunkFrame({ type: "message_start", message }),
+    chunkFrame({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 4 } })
+  ]
+  const profile = "arn%3Aaws%3Abedrock%3Ar%3A1%3Aapplication-inference-profile%2Fa"
+  for (const [path, request, body] of [
+    [`/model/${profile}/invoke-with-response-stream`, native, chunks],
+    ["/model/anthropic.claude-x/invoke-with-response-stream", native, chunks],
+    ["/model/anthropic.claude-x/converse-stream", converse, frames],
+    ["/model/amazon.nova-pro/converse-stream", converse, frames]
+  ] as const) {
+    provider.answer = stream(body, "application/vnd.amazon.eventstream")
+    const response = await fetch(`${provider.url}${path}`, { method: "POST", body: JSON.stringify(request) })
+    expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.concat(body))).toBe(true)
+  }
+  await post(fetch, "/model/anthropic.claude-x/converse", converse, {
+    output: { message: { role: "assistant", content: [{ text: "ok" }] } },
+    ...{ stopReason: "end_turn", usage: { inputTokens: 3, outputTokens: 4 } }
+  })
+  const [messages, chat] = ["provider2-messages", "provider1-chat-completions"]
+  const events = await recording.events()
+  const counted = { input_tokens: 3, output_tokens: 4, stop_reason: "end", error_type: null }
+  expect(
+    events.map((event) => Object.fromEntries(Object.keys(counted).map((key) => [key, event[key as "stop_reason"]])))
+  ).toEqual(Array.from({ length: 5 }, () => counted))
+  expect(events.map(({ properties, recorded }) => [properties.api, recorded])).toEqual([
+    [messages, null],
+    [messages, null],
+    [messages, { rebuilt: true }],
+    [chat, { rebuilt: true }],
+    [messages, { rebuilt: true }]
+  ])
 })

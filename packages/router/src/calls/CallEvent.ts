@@ -6,6 +6,7 @@ import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import * as Endings from "@tachograph/formats/Endings"
 import { failureOf, failureOfEncoding } from "@tachograph/formats/Failures"
 import { isBilled } from "@tachograph/formats/Unrecognised"
+import { isFramed, rebuiltOf } from "@tachograph/formats/Wire"
 import { hash } from "node:crypto"
 import * as CallEnd from "./CallEnd.ts"
 import * as CallInputs from "./CallInputs.ts"
@@ -62,34 +63,38 @@ function* makeOfCall(call: PassedCall, bodies: Bodies, begun: EventOfCall.Begun)
   const inputs = yield* CallInputs.parse(sent, grouping.session === undefined)
   if (inputs === undefined && kind === "unknown") return unlessCall(call, bodies)
   if (inputs === undefined && !isCutByAnswer(call)) return interruption ?? "undecodable"
-  const body = bodies.output && (yield* EventOfCall.clean(bodies.output))
+  // Frames are no text.
+  const body = bodies.output && (isFramed(contentType) ? bodies.output : yield* EventOfCall.clean(bodies.output))
   const api = recognise(rest, inputs, beta) ?? (yield* CallOutput.apiOf(call, inputs, body))
   if (api === null) return unlessCall(call, bodies)
   const output =
     body === undefined
       ? Buffer.from(JSON.stringify(failureOfEncoding(call.responseEncoding ?? "")))
       : yield* CallOutput.of({ api, rest, status, contentType, body, interruption, failureCode })
-  const later = inputs === undefined ? null : Endings.laterIn(api, inputs, output)
+  const rebuilt = inputs && rebuiltOf(api, rest)
+  const written = rebuilt === undefined ? sent : Buffer.from(rebuilt.inputs(sent.toString()))
+  const said = rebuilt === undefined ? inputs : (JSON.parse(written.toString()) as object)
+  const later = said === undefined ? null : Endings.laterIn(api, said, output)
   // It is not known which conversation a request that broke off continues.
-  const found = () => (inputs === undefined ? hash("sha256", sent) : sessionIn(api, inputs, later, call.program))
+  const found = () => (said === undefined ? hash("sha256", sent) : sessionIn(api, said, later, call.program))
   const grouped = { ...grouping, session: grouping.session ?? found() }
   const model = modelInUrl(rest) ?? undefined
   const { durationMs, firstByteMs, occurredAt } = call
   const draft = {
     api,
-    inputs: sent,
+    inputs: written,
     output,
     grouping: grouped,
     model,
     occurredAt,
     durationMs,
     firstByteMs,
-    recorded: {}
+    recorded: rebuilt === undefined ? {} : { rebuilt: true }
   }
-  const written = yield* EventOfCall.write(call, draft, inputs === undefined ? cutInputs : undefined)
-  if (written === undefined) return "too-many-credentials"
-  if (later !== null) begun.calls.add(begun.scope, later.asked, written.begun())
-  return { body: written.body, ends: later?.hasEnded === true ? later.asked : undefined }
+  const event = yield* EventOfCall.write(call, draft, inputs === undefined ? cutInputs : undefined)
+  if (event === undefined) return "too-many-credentials"
+  if (later !== null) begun.calls.add(begun.scope, later.asked, event.begun())
+  return { body: event.body, ends: later?.hasEnded === true ? later.asked : undefined }
 }
 
 export const make = (call: PassedCall, bodies: Bodies, begun: EventOfCall.Begun): Steps.Steps<Made> =>

@@ -1,13 +1,14 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
 import { Steps } from "@tachograph/core"
-import { type Api, type Format, formats, type JsonObject } from "@tachograph/formats"
+import type { JsonObject } from "@tachograph/formats"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
-import { beginsAsEvents, firstEvents, isStream, recogniseByAnswer } from "@tachograph/formats/Recognise"
+import { beginsAsEvents, firstEvents, isStream, recogniseByAnswer, type WireApi } from "@tachograph/formats/Recognise"
+import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
 
 export interface ReceivedOutput {
-  readonly api: Api
+  readonly api: WireApi
   /** Path and query below the upstream. */
   readonly rest: string
   /** 0 where no response came. */
@@ -26,8 +27,9 @@ const interrupted = (interruption: Interruption, failureCode: string | undefined
 }
 
 /** A stream as the answer that it stands for. */
-function* accumulate({ body, failureCode, interruption }: ReceivedOutput, format: Format): Steps.Steps<Buffer> {
-  const accumulator = format.accumulator()
+function* accumulate(received: ReceivedOutput): Steps.Steps<Buffer> {
+  const { api, body, contentType, failureCode, interruption, rest } = received
+  const accumulator = accumulatorOf(api, rest, contentType)
   for (let at = 0; at < body.length; at += Steps.stepBytes) {
     accumulator.push(body.subarray(at, at + Steps.stepBytes))
     yield
@@ -62,7 +64,7 @@ export function* apiOf(
   { beta, rest }: Pick<PassedCall, "beta" | "rest">,
   inputs: object | undefined,
   body: Buffer | undefined
-): Steps.Steps<Api | null> {
+): Steps.Steps<WireApi | null> {
   if (inputs === undefined || body === undefined) return null
   const answers = beginsStream(body)
     ? firstEvents(body.toString("utf8", 0, firstEventsBytes))
@@ -72,10 +74,11 @@ export function* apiOf(
 
 export function* of(received: ReceivedOutput): Steps.Steps<Buffer> {
   const { api, body, contentType, rest, status } = received
-  // Those of `aisdk` are no bytes, and it has no endpoint.
-  const format = formats[api] as Format
   // 101 is that of a call over a WebSocket.
   const isAnswer = (status >= 200 && status < 300) || status === 101
   const isStreamed = isStream(rest, contentType) || beginsStream(body)
-  return yield* isAnswer && isStreamed ? accumulate(received, format) : whole(received)
+  if (isAnswer && isStreamed) return yield* accumulate(received)
+  const output = yield* whole(received)
+  const rebuilt = rebuiltOf(api, rest)
+  return rebuilt === undefined ? output : Buffer.from(rebuilt.output(output.toString()))
 }

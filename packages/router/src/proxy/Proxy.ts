@@ -5,7 +5,6 @@
 import { InFlightSet, type Principal } from "@tachograph/core"
 import { recognise } from "@tachograph/formats"
 import { askedOf } from "@tachograph/formats/Endings"
-import { isUnreadCall } from "@tachograph/formats/Recognise"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -142,7 +141,6 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   ) => {
     const kind = kindOf(method, rest, headers)
     const call = kind && beginCall({ kind, method, upstream: upstream.name, rest, headers, project })
-    if (method === "POST" && isUnreadCall(rest)) drop("aws-event-stream")
     let onEnded: (() => void) | undefined
     let hasEnded = false
     const onEnd: Followed["onEnd"] = (ending, isAnswered) => {

@@ -45,7 +45,6 @@ const alerted = [
   "too-many-credentials",
   "aborted",
   "internal",
-  "aws-event-stream",
   "closing"
 ] as const
 
