@@ -3,6 +3,7 @@
  * and left out of all by which calls are compared: the one rule of seeds, identities and configurations.
  */
 import type { JsonObject, Message, Part } from "./Format.ts"
+import { isInstruction } from "./Instructions.ts"
 import { isEmpty, isObject } from "./json/Read.ts"
 
 const billing = "x-anthropic-billing-header:"
@@ -28,11 +29,9 @@ const quietPart = (part: Part): ReadonlyArray<Part> => {
 /** Instructions without noise. */
 export const quietInstructions = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => parts.flatMap(quietPart)
 
-const instructing: ReadonlySet<string> = new Set(["system", "developer"])
-
 /** Many providers have instructions among the messages. What others say is not changed. */
-export const quietParts = ({ parts, role }: Message): ReadonlyArray<Part> =>
-  instructing.has(role) ? quietInstructions(parts) : parts
+export const quietParts = (message: Message): ReadonlyArray<Part> =>
+  isInstruction(message) ? quietInstructions(message.parts) : message.parts
 
 /** They name the call, its session or the person it is for. */
 const naming: ReadonlySet<string> = new Set([

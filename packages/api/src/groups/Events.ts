@@ -120,6 +120,8 @@ export const ConversationOnWire = Schema.Struct({
   event_id,
   /** Instructions that stand apart from the messages. */
   instructions: Schema.Array(Part),
+  /** How many messages at the beginning of `input` are instructions too: those of system and developer. */
+  leading_instructions: Schema.Int,
   tools: Schema.Array(JsonObject),
   /** What else the request holds. */
   parameters: JsonObject,

@@ -56,6 +56,6 @@ export interface OutlinedCall extends Pick<NewCall, "isChoices" | "occurredAtMs"
   readonly kept: number
   /** Messages that it carried and the parent's conversation has not. */
   readonly added: ReadonlyArray<number>
-  /** Messages of the parent's conversation that it neither carried nor answered. */
+  /** Messages of the parent's conversation, after its instructions, that it neither carried nor answered. */
   readonly gone: ReadonlyArray<number>
 }

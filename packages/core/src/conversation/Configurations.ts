@@ -5,6 +5,7 @@
  */
 import type { Api, Message, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
+import { isInstruction } from "@tachograph/formats/Instructions"
 import * as Noise from "@tachograph/formats/Noise"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -243,7 +244,7 @@ const leadingInstructions = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Part>, StorageUnavailable> {
   const parts: Array<Part> = []
   const isTaken = (messages: ReadonlyArray<Message>): boolean => {
-    const areInstructions = messages.every(({ role }) => role === "system" || role === "developer")
+    const areInstructions = messages.every(isInstruction)
     if (areInstructions) for (const message of messages) parts.push(...message.parts)
     return areInstructions
   }

@@ -1,6 +1,7 @@
 /** Numbers for what messages say, so that two messages are compared without their texts. */
 import type { Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
+import { isInstruction } from "@tachograph/formats/Instructions"
 import { hash } from "node:crypto"
 
 /** What a message says: equal for messages of the same identity. Counted from 0. */
@@ -8,8 +9,6 @@ export type IdentityNumber = number
 
 /** Longer texts are known by their hashes. */
 const maxTextLength = 128
-
-const instructing: ReadonlySet<string> = new Set(["system", "developer"])
 
 export class Identities {
   readonly #numbers = new Map<string, IdentityNumber>()
@@ -34,7 +33,7 @@ export class Identities {
 
   /** Whether it is of a system or developer message. */
   isInstruction(number: IdentityNumber): boolean {
-    return instructing.has(this.#roles[number]!)
+    return isInstruction({ role: this.#roles[number]! })
   }
 
   isOfUser(number: IdentityNumber): boolean {

@@ -170,7 +170,8 @@ export class Outline {
     const output = this.#addOutput(call, instructions, end)
 
     const carried = this.#numbersOf([...tree.way(instructions), ...tree.way(end, departure.common)])
-    const before = new Set(this.#numbersOf([...theirs, ...departure.messages]))
+    const left = new Set(this.#numbersOf(departure.messages))
+    const before = new Set([...this.#numbersOf(theirs), ...left])
     const still = new Set([...carried, ...this.#numbersOf(output)])
     const added = carried.filter((number) => !before.has(number))
     const first = continued === undefined ? 0 : tree.commonDepth(continued.instructions, instructions)
@@ -187,7 +188,7 @@ export class Outline {
       keptFirst: continued?.instructions === instructions ? first + departure.first : first,
       kept: departure.common + carried.length - added.length,
       added,
-      gone: isRepeated ? [] : Array.from(before).filter((number) => !still.has(number))
+      gone: isRepeated ? [] : Array.from(left).filter((number) => !still.has(number))
     }
   }
 

@@ -323,7 +323,7 @@ const callOf = ({ calls, outline }: SessionOutline, index: number, summary: Even
     goneMessages: call.gone,
     output: outline.outputOf(call),
     carried: { kept: call.keptFirst, runs: runsOf(outline.carriedAfter(call)) },
-    instructionsChanged: differs("instructions"),
+    instructionsChanged: differs("instructions") || (parent !== undefined && parent.instructions !== call.instructions),
     toolsChanged: differs("tools"),
     parametersChanged: differs("parameters"),
     isDamaged: damage !== undefined

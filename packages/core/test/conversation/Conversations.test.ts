@@ -169,7 +169,7 @@ describe("Sessions as conversations", () => {
 
   it("go on when the system message changes with each call", async () => {
     const at = (time: number, ...rest: ReadonlyArray<object>) => [system(`It is ${time}.`), user("a"), ...rest]
-    const { calls, said } = await read(
+    const { all, calls, said } = await read(
       chat(at(1), "b"),
       chat(at(2, assistant("b"), user("c")), "d"),
       chat(at(3, assistant("b"), user("c"), assistant("d"), user("e")), "f")
@@ -177,8 +177,33 @@ describe("Sessions as conversations", () => {
     expect(said).toHaveLength(9)
     expect(calls).toEqual([
       [null, 0, [1, 2], [], [3]],
-      [1, 2, [4, 5], [1], [6]],
-      [2, 4, [7, 8], [4], [9]]
+      [1, 2, [4, 5], [], [6]],
+      [2, 4, [7, 8], [], [9]]
+    ])
+    expect(all.map(({ instructionsChanged }) => instructionsChanged)).toEqual([false, true, true])
+  })
+
+  it("have a changed system message at the beginning as changed instructions, and one further on as a message", async () => {
+    const { all } = await read(
+      chat([system("s"), user("a")], "b"),
+      chat([system("s"), { role: "developer", content: "d" }, user("a"), assistant("b"), user("c")], "d"),
+      chat([user("a"), assistant("b"), user("c"), assistant("d"), system("later"), user("e")], "f"),
+      chat([
+        user("a"),
+        assistant("b"),
+        user("c"),
+        assistant("d"),
+        system("other"),
+        user("e"),
+        assistant("f"),
+        user("g")
+      ])
+    )
+    expect(all.map((call) => [call.instructionsChanged, call.goneMessages])).toEqual([
+      [false, []],
+      [true, []],
+      [true, []],
+      [false, [7]]
     ])
   })
 

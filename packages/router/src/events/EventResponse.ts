@@ -2,6 +2,7 @@
 import { Events } from "@tachograph/api"
 import { type Event, EventSummary, type WrittenEvent } from "@tachograph/core"
 import { formats } from "@tachograph/formats"
+import { leadingInstructions } from "@tachograph/formats/Instructions"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -48,8 +49,11 @@ const utf8 = new TextDecoder()
 /** An event in normal form. Numbers are those of the texts, also where JavaScript would round them. */
 export const toConversation = ({ api, id, payload }: Event): Answer.Answer => {
   const [inputs, output] = [payload.inputs, payload.output].map((text) => ExactJson.parse(utf8.decode(text)))
-  const conversation = formats[api].messages(inputs, output)
-  return Answer.json(ExactJson.stringify({ event_id: id, ...conversation } as ExactJson.ExactObject))
+  const { instructions, ...conversation } = formats[api].messages(inputs, output)
+  const leading_instructions = leadingInstructions(conversation.input)
+  return Answer.json(
+    ExactJson.stringify({ event_id: id, instructions, leading_instructions, ...conversation } as ExactJson.ExactObject)
+  )
 }
 
 /** Marks the answer as that of an earlier request with the same idempotency key. */

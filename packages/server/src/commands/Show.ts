@@ -96,7 +96,10 @@ const instructionsOf = (access: Access.Access, call: Call, isFull: boolean) => {
   const isNew = call.parent_event_id === null || call.instructions_changed
   if (!isNew || call.is_damaged || (call.inputs_bytes > maxInputsBytes && !isFull)) return Effect.undefined
   return access.read<InProcess.RecordedConversation>(`/events/${call.event_id}/messages`).pipe(
-    Effect.map(({ instructions }) => (instructions.length > 0 || call.instructions_changed ? instructions : undefined)),
+    // Those that begin the messages are printed as messages.
+    Effect.map(({ instructions, leading_instructions }) =>
+      instructions.length > 0 || (call.instructions_changed && leading_instructions === 0) ? instructions : undefined
+    ),
     Effect.catch(() => Effect.undefined)
   )
 }

@@ -15,8 +15,12 @@ const name = (text: string | null): string => Table.printable(Figures.cut(text ?
 /** Whole where a program reads it. */
 const session = (text: string): string => (process.stdout.isTTY ? name(text) : Table.printable(text))
 
-const tokens = ({ input_tokens: sent, output_tokens: got }: InProcess.RecordedEventSummary): string =>
-  sent === null && got === null ? "" : `${Figures.integer(sent ?? 0)} → ${Figures.integer(got ?? 0)} tokens`
+const tokens = (event: InProcess.RecordedEventSummary): string => {
+  const { cache_read_tokens: read, input_tokens: sent, output_tokens: got } = event
+  return sent === null && got === null
+    ? ""
+    : `${Figures.integer(sent ?? 0)}${Figures.cached(read)} → ${Figures.integer(got ?? 0)} tokens`
+}
 
 /** When it was, whose it was, what it took, how it ended, and its id. `message` is the error's, if it is one. */
 export const of = (event: InProcess.RecordedEventSummary, message: string | null): string =>

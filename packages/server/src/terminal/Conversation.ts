@@ -151,8 +151,7 @@ const counted = (count: number, what: string): string => `${Figures.integer(coun
 
 const tokensOf = ({ cache_read_tokens: cached, input_tokens: input, output_tokens: output }: Call): string => {
   if (input === null && output === null) return ""
-  const ofCache = cached === null || cached === 0 ? "" : ` (${Figures.integer(cached)} cached)`
-  return `${Figures.integer(input ?? 0)} in${ofCache}, ${Figures.integer(output ?? 0)} out`
+  return `${Figures.integer(input ?? 0)} in${Figures.cached(cached)}, ${Figures.integer(output ?? 0)} out`
 }
 
 /** `1–3, 5`. */

@@ -5,6 +5,9 @@ const integers = new Intl.NumberFormat("en-US")
 /** `1,234,567`. */
 export const integer = (count: number): string => integers.format(count)
 
+/** Of the tokens before it, those that the provider read from its cache. Empty where it does not say, which is no count of 0. */
+export const cached = (tokens: number | null): string => (tokens === null ? "" : ` (${integer(tokens)} cached)`)
+
 /** Dollars of a decimal number, to four digits after the point: `$0.0105`. Empty for none. */
 export const dollars = (usd: string | null): string => {
   if (usd === null) return ""

@@ -201,6 +201,31 @@ ${mark(5, "end")}
     ])
   })
 
+  it("says in lists of calls what came from the cache, also nothing, where the provider says it", async () => {
+    const usages = [
+      { prompt_tokens: 1_000, prompt_tokens_details: { cached_tokens: 400 }, completion_tokens: 1 },
+      { prompt_tokens: 1_000, prompt_tokens_details: { cached_tokens: 0 }, completion_tokens: 1 },
+      { prompt_tokens: 1_000, prompt_tokens_details: null, completion_tokens: 1 }
+    ]
+    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+      for (const usage of usages) {
+        const properties = { api: "provider1-chat-completions", inputs: { model: "m" }, output: { usage } } as const
+        await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
+      }
+    })
+    const { stdout } = await runInProcess(["calls", "--storage", storage])
+    expect(stdout.match(/1,000.*tokens/g)).toEqual([
+      "1,000 → 1 tokens",
+      "1,000 (0 cached) → 1 tokens",
+      "1,000 (400 cached) → 1 tokens"
+    ])
+    expect((await show(storage, "s")).match(/1,000 in[^,]*/g)).toEqual([
+      "1,000 in (400 cached)",
+      "1,000 in (0 cached)",
+      "1,000 in"
+    ])
+  })
+
   it("prints instructions that stand apart where they come first and where they change", async () => {
     const long = `Be short.\u001b ${"x".repeat(3_000)}`
     const storage = await withTachograph(async (tachograph, fingerprint_id) => {
@@ -220,6 +245,10 @@ ${mark(5, "end")}
       })
       await record("aisdk", { system: "Of the AI SDK.", messages: [user("g")] })
       await record("provider2-messages", { system: "Be kind.", messages: [user("another thread")] })
+      const chat = (content: string, ...said: ReadonlyArray<object>) =>
+        record("provider1-chat-completions", { messages: [{ role: "system", content }, user("h"), ...said] })
+      await chat("At one.")
+      await chat("At two.", user("i"))
     })
     const printed = readable(await show(storage, "s"))
     expect(printed).toContain(
@@ -234,6 +263,9 @@ ${mark(5, "end")}
       "instructions\n    Of the AI SDK.",
       "    instructions: as of call 3"
     ])
+    // Those that begin the messages are messages too, and a change of them is no rewritten history.
+    expect(printed).toMatch(/call 10 [^─]*\n   other instructions\n/)
+    expect(printed).not.toContain("history rewritten")
     expect(await show(storage, "s", "--full")).toContain(`x${"x".repeat(2_999)}\n`)
   })
 

@@ -196,6 +196,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(answer.body).toEqual({
         event_id,
         instructions: [{ type: "text", content: "Be brief." }],
+        leading_instructions: 0,
         tools: [],
         parameters: { model: "m", max_tokens: 5 },
         input: [{ role: "user", parts: [{ type: "text", content: "Hello" }] }],
@@ -207,6 +208,11 @@ export const define = ({ describe, fixture, it }: Cases) => {
         ]
       })
       expect(answer.text).toContain('{"n":9007199254740993}')
+      const messages = ["system", "developer", "user", "system"].map((role) => ({ role, content: "Be brief." }))
+      const chat = eventText(fixture().fingerprintId, JSON.stringify({ messages }), "{}")
+      const other = (await client.post("/api/v1/events", chat.replace('"aisdk"', '"provider1-chat-completions"'))).body
+      const { body } = await client.get(`/api/v1/events/${other.event_id}/messages`)
+      expect([body.instructions, body.leading_instructions, body.input.length]).toEqual([[], 2, 4])
       expectError(
         await client.get("/api/v1/events/01900000-0000-7000-8000-000000000000/messages"),
         404,

@@ -60,7 +60,10 @@ export interface CallPage {
 /** A call in one form for all providers. */
 export interface Conversation {
   readonly event_id: string
+  /** Those that stand apart from the messages. */
   readonly instructions: ReadonlyArray<Part>
+  /** How many messages at the beginning of the input are instructions too. */
+  readonly leading_instructions: number
   readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly parameters: Readonly<Record<string, unknown>>
   readonly input: ReadonlyArray<Omit<Message, "number" | "event_id" | "at" | "from">>

@@ -83,6 +83,7 @@ export interface ConfigurationPage {
 export interface Conversation {
   readonly event_id: string
   readonly instructions: ReadonlyArray<MessagePart>
+  readonly leading_instructions: number
   readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly parameters: Readonly<Record<string, unknown>>
   readonly input: ReadonlyArray<Message>

@@ -10,6 +10,7 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
+import { instructionsOf } from "./instructionsOf.ts"
 import { NoAnswer } from "./NoAnswer.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
 
@@ -71,40 +72,44 @@ const Input = ({ conversation: { input } }: { readonly conversation: Conversatio
   )
 }
 
-const Settings = ({ conversation: { instructions, parameters, tools } }: { readonly conversation: Conversation }) => (
-  <div class="settings">
-    <section>
-      <h2>Instructions</h2>
-      {instructions.length === 0 ? (
-        <p class="hint">None apart from the messages.</p>
-      ) : (
-        instructions.map((part, index) => <Text key={index} text={Words.ofPart(part)} isMarkdown={false} />)
-      )}
-    </section>
-    <section>
-      <h2>Tools</h2>
-      {tools.length === 0 && <p class="hint">None.</p>}
-      {tools.map((tool, index) => (
-        <details key={index} class="tool">
-          <summary>
-            <b>
-              <Plain text={Words.textOf(tool["name"]) || `tool ${index + 1}`} />
-            </b>
-            <span class="arguments">
-              <Plain text={Words.line(Words.textOf(tool["description"]))} />
-            </span>
-          </summary>
-          <div class="fold">
-            <Value value={tool} />
-          </div>
-        </details>
-      ))}
-    </section>
-    <section>
-      <h2>Parameters</h2>
-      <div class="fold">
-        <Value value={parameters} />
-      </div>
-    </section>
-  </div>
-)
+const Settings = ({ conversation }: { readonly conversation: Conversation }) => {
+  const { parameters, tools } = conversation
+  const instructions = instructionsOf(conversation)
+  return (
+    <div class="settings">
+      <section>
+        <h2>Instructions</h2>
+        {instructions.length === 0 ? (
+          <p class="hint">None.</p>
+        ) : (
+          instructions.map((part, index) => <Text key={index} text={Words.ofPart(part)} isMarkdown={false} />)
+        )}
+      </section>
+      <section>
+        <h2>Tools</h2>
+        {tools.length === 0 && <p class="hint">None.</p>}
+        {tools.map((tool, index) => (
+          <details key={index} class="tool">
+            <summary>
+              <b>
+                <Plain text={Words.textOf(tool["name"]) || `tool ${index + 1}`} />
+              </b>
+              <span class="arguments">
+                <Plain text={Words.line(Words.textOf(tool["description"]))} />
+              </span>
+            </summary>
+            <div class="fold">
+              <Value value={tool} />
+            </div>
+          </details>
+        ))}
+      </section>
+      <section>
+        <h2>Parameters</h2>
+        <div class="fold">
+          <Value value={parameters} />
+        </div>
+      </section>
+    </div>
+  )
+}

@@ -6,8 +6,9 @@ import * as Client from "../../server/Client.ts"
 import type { Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Words from "../../text/Words.ts"
+import { instructionsOf } from "./instructionsOf.ts"
 
-const instructionsOf = ({ instructions }: Conversation): string => instructions.map(Words.ofPart).join("\n\n")
+const textOf = (conversation: Conversation): string => instructionsOf(conversation).map(Words.ofPart).join("\n\n")
 
 const parametersOf = ({ parameters }: Conversation): string => JSON.stringify(parameters, undefined, 2)
 
@@ -27,7 +28,7 @@ export const SettingsDiff = ({ conversation, parent }: Props) => {
     <div class="settings">
       <section>
         <h2>Instructions</h2>
-        <WordDiff before={instructionsOf(value)} after={instructionsOf(conversation)} />
+        <WordDiff before={textOf(value)} after={textOf(conversation)} />
       </section>
       <section>
         <h2>Tools</h2>
