@@ -6,7 +6,7 @@ import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
 import { byPlace, maxPlaces, setLast, type Draft } from "./stream/Draft.ts"
-import { laterOf } from "./stream/Usage.ts"
+import { lastOf, laterOf } from "./stream/Usage.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -224,8 +224,7 @@ const make = (): Builder => {
     take: (payload, event) => {
       const type = text(get(payload, "event_type")) ?? event
       const interaction = get(payload, "interaction")
-      const usage =
-        get(payload, "metadata", "usage") ?? get(payload, "metadata", "total_usage") ?? get(payload, "usage")
+      const usage = get(payload, "metadata", "usage") ?? get(payload, "metadata", "total_usage")
       if (isObject(usage)) tell({ usage })
       if (type === "error" || (type === "" && isObject(get(payload, "error")))) error = get(payload, "error") ?? payload
       else if (endings.has(type)) {
@@ -243,7 +242,7 @@ const make = (): Builder => {
       // The last event leaves out what it has nothing new to say of, above all the steps.
       const missing = Object.entries(told).filter(([key]) => isEmpty(get(ended, key)))
       const whole: Draft = { ...ended, ...Object.fromEntries(missing) }
-      if (!isEmpty(get(ended, "usage"))) define(whole, "usage", laterOf(told["usage"], get(ended, "usage") as Json))
+      if (!isEmpty(whole["usage"])) define(whole, "usage", lastOf(told["usage"], get(ended, "usage")))
       const built = steps.size() > 0 && isEmpty(whole[stepsKey]) ? withSteps(whole, stepsKey, steps.build()) : whole
       const output = error === undefined ? built : { ...built, error }
       return { output, ended: errorOf(output) !== null ? "error" : isDone ? "done" : "cut" }

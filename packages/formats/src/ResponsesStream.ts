@@ -5,7 +5,7 @@ import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { append, assign, atPlace, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
-import { laterOf } from "./stream/Usage.ts"
+import { lastOf } from "./stream/Usage.ts"
 
 /** What the pieces of an event belong to. `item` and `block` name what the stream did not begin. */
 interface Target {
@@ -193,13 +193,9 @@ const builder = (): Accumulate.Builder => {
       const whole = payload["object"] === "response" ? payload : payload["response"]
       if (isObject(whole)) {
         // Some gateways put it beside the response.
-        const usages = [get(response, "usage"), ...(whole === payload ? [] : [payload["usage"]]), whole["usage"]]
-        if (usages.slice(0, -1).some(isObject))
-          define(
-            whole,
-            "usage",
-            usages.reduce<Json>((before, usage) => laterOf(before, usage ?? null), null)
-          )
+        const beside = whole === payload ? null : payload["usage"]
+        const before = lastOf(get(response, "usage"), beside)
+        if (isObject(before)) define(whole, "usage", lastOf(before, whole["usage"]))
         response = whole as Draft
         isEnded ||= endings.has(type) || whole === payload
         return

@@ -1,5 +1,5 @@
 /** Counts of a stream, which it tells again and again. */
-import type { Json } from "../Format.ts"
+import type { Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
 import { get, isEmpty, isObject } from "../json/Read.ts"
 
@@ -15,4 +15,13 @@ export const laterOf = (before: Json | undefined, value: Json, depth = 0): Json 
   if (!isObject(before) || !isObject(value) || depth === maxDepth) return value
   for (const [key, item] of Object.entries(value)) define(before, key, laterOf(get(before, key), item, depth + 1))
   return before
+}
+
+/** The same of what ends a stream, whose order is the one of the answer without streaming. */
+export const lastOf = (before: Json | undefined, value: Json | undefined): Json => {
+  if (!isObject(before) || !isObject(value)) return laterOf(before, value ?? null)
+  const last: JsonObject = {}
+  for (const key of Object.keys({ ...value, ...before }))
+    define(last, key, laterOf(get(before, key), get(value, key) ?? null))
+  return last
 }
