@@ -34,6 +34,28 @@ const record = async (world: World) => {
   await next.call([user("What do you see?")], [text("Nothing.")])
 }
 
+const clock = "a clock in the system message"
+
+/** Three calls in the format of chat completions, of which none is read from the cache. The second has another system message. */
+const recordClock = async ({ fingerprintId, server }: World) => {
+  const said = [
+    user("a"),
+    { role: "assistant", content: "b" },
+    user("c"),
+    { role: "assistant", content: "d" },
+    user("e")
+  ]
+  for (const [index, time] of ["1 pm", "2 pm", "2 pm"].entries()) {
+    const messages = [{ role: "system", content: `It is ${time}.` }, ...said.slice(0, 2 * index + 1)]
+    const message = said[2 * index + 1] ?? { role: "assistant", content: "f" }
+    const usage = { prompt_tokens: 9_000, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 0 } }
+    const output = { choices: [{ index: 0, message, finish_reason: "stop" }], usage }
+    const properties = { api: "provider1-chat-completions", inputs: { model: "gpt-5", messages }, output }
+    const event = { event_name: "llm", fingerprint_id: fingerprintId, session: clock, properties }
+    expect((await server.client.post("/api/v1/events", event)).status).toBe(200)
+  }
+}
+
 export const define = (world: World) => {
   describe("five questions", () => {
     let recorded: Promise<void> | undefined
@@ -68,6 +90,19 @@ export const define = (world: World) => {
         /^Call 12 15\.\dK tokens \$0\.0\d the tools changed$/
       )
       expect(clicks.count).toBe(1)
+      await miss.getByRole("link").click()
+      await page.locator(".side").getByText("The tools changed at tool 2, listen: everything").waitFor()
+    })
+
+    it("where instructions begin to differ that are messages, and what was sent too soon to have expired", async () => {
+      const { page } = await begin()
+      await recordClock(world)
+      await page.goto(page.url().replace(/#.*/, `#/sessions/${encodeURIComponent(clock)}`))
+      const misses = page.locator(".side li")
+      await misses.filter({ hasText: "Call 2" }).getByText("the instructions changed").waitFor()
+      await misses.filter({ hasText: "Call 3" }).getByText("nothing changed: why is not known").waitFor()
+      await misses.filter({ hasText: "Call 2" }).getByRole("link").click()
+      await page.locator(".side").getByText("The instructions changed at character 7: everything").waitFor()
     })
 
     it("what did version 2 change: 3 clicks", async () => {

@@ -10,7 +10,7 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
-import { instructionsOf } from "./instructionsOf.ts"
+import { instructionsOf } from "../../text/instructionsOf.ts"
 import { NoAnswer } from "./NoAnswer.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
 

@@ -5,10 +5,7 @@ import { Failed, Loading } from "../../parts/States.tsx"
 import * as Client from "../../server/Client.ts"
 import type { Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
-import * as Words from "../../text/Words.ts"
-import { instructionsOf } from "./instructionsOf.ts"
-
-const textOf = (conversation: Conversation): string => instructionsOf(conversation).map(Words.ofPart).join("\n\n")
+import { instructionsText } from "../../text/instructionsOf.ts"
 
 const parametersOf = ({ parameters }: Conversation): string => JSON.stringify(parameters, undefined, 2)
 
@@ -28,7 +25,7 @@ export const SettingsDiff = ({ conversation, parent }: Props) => {
     <div class="settings">
       <section>
         <h2>Instructions</h2>
-        <WordDiff before={textOf(value)} after={textOf(conversation)} />
+        <WordDiff before={instructionsText(value)} after={instructionsText(conversation)} />
       </section>
       <section>
         <h2>Tools</h2>

@@ -4,10 +4,13 @@ import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
+import { firstDifference } from "../../text/firstDifference.ts"
 import { lostOf, missOf, sentBeforeOf } from "./CacheMiss.ts"
+import type { FirstChange } from "./FirstChange.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
 import type { Rates } from "./Rates.ts"
+import { SettingsPlace } from "./SettingsPlace.tsx"
 
 interface Props {
   readonly call: Call
@@ -15,23 +18,38 @@ interface Props {
   readonly messages: ReadonlyArray<Message>
   readonly rates: ReadonlyMap<string, Rates>
   readonly shown: Links.Shown
+  readonly change: FirstChange | undefined
 }
 
-const Changed = ({ call, what }: { readonly call: Call; readonly what: string }) => (
-  <>
-    The <a href={Route.to(["events", call.event_id], { tab: "settings", diff: 1 })}>{what} changed</a>: everything after
-    them had to be read again.
-  </>
+interface ChangedProps {
+  readonly call: Call
+  readonly parent: Call
+  readonly what: "instructions" | "tools"
+}
+
+const Changed = ({ call, parent, what }: ChangedProps) => (
+  <p class="warn">
+    The <a href={Route.to(["events", call.event_id], { tab: "settings", diff: 1 })}>{what} changed</a>
+    <SettingsPlace call={call} parent={parent} of={what} />: everything after that had to be read again.
+  </p>
 )
 
-export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
+const characterOf = (before: Message, after: Message | undefined): string => {
+  const at = after && firstDifference(Words.ofMessage(before), Words.ofMessage(after))
+  return at === undefined ? "" : `, at character ${Format.count(at)}`
+}
+
+export const CacheLens = ({ call, change, messages, parent, rates, shown }: Props) => {
   if (parent === undefined) return <p>The first call of its thread: nothing could come from the cache.</p>
   const reported = call.cache_read_tokens
   const gapMs = Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
   const sentBefore = sentBeforeOf(call, parent)
   const miss = missOf(call, parent, gapMs)
   const lost = miss && lostOf(miss, call, rates.get(call.price ?? ""))
-  const first = messages.find(({ number }) => number === call.gone_messages[0])
+  const messageOf = (number: number | undefined) => messages.find((message) => message.number === number)
+  // The place of changed instructions is named above.
+  const place = call.instructions_changed ? undefined : change
+  const first = messageOf(place?.before ?? call.gone_messages[0])
   return (
     <>
       <dl class="facts">
@@ -60,8 +78,10 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
               cache
             </>
           )}
-          . {miss.reason === "time" && `${Format.duration(gapMs)} had passed, and caches are kept for minutes.`}
-          {miss.reason === "unknown" && "All that the call before had sent was sent again, and soon."}
+          .{" "}
+          {miss.reason === "time" &&
+            `Nothing changed, and ${Format.duration(gapMs)} had passed: the cache had probably expired.`}
+          {miss.reason === "unknown" && "Nothing changed, and soon: why is not known."}
         </p>
       )}
       {call.model !== parent.model && (
@@ -70,25 +90,18 @@ export const CacheLens = ({ call, messages, parent, rates, shown }: Props) => {
           has a cache of its own.
         </p>
       )}
-      {call.tools_changed && (
-        <p class="warn">
-          <Changed call={call} what="tools" />
-        </p>
-      )}
-      {call.instructions_changed && (
-        <p class="warn">
-          <Changed call={call} what="instructions" />
-        </p>
-      )}
+      {call.tools_changed && <Changed call={call} parent={parent} what="tools" />}
+      {call.instructions_changed && <Changed call={call} parent={parent} what="instructions" />}
       {call.parameters_changed && (
         <p class="warn">
           The <a href={Route.to(["events", call.event_id], { tab: "settings", diff: 1 })}>settings changed</a>: some of
-          them make providers read everything again.
+          them may make a provider read everything again.
         </p>
       )}
       {first !== undefined && (
         <p class="warn">
-          The first message that differs is <a href={Links.toMessage(first, shown)}>#{first.number}</a>:{" "}
+          The first message that differs is <a href={Links.toMessage(first, shown)}>#{first.number}</a>
+          {place !== undefined && characterOf(first, messageOf(place.after))}:{" "}
           <Plain text={Words.line(Words.ofMessage(first), 80)} />
         </p>
       )}

@@ -13,9 +13,9 @@ const reasons = {
   model: "another model",
   tools: "the tools changed",
   instructions: "the instructions changed",
-  parameters: "the settings changed",
-  time: "a pause",
-  unknown: "nothing changed"
+  parameters: "perhaps because the settings changed",
+  time: "nothing changed: the cache had probably expired",
+  unknown: "nothing changed: why is not known"
 } as const
 
 const missesOf = (calls: ReadonlyArray<Call>, rates: ReadonlyMap<string, Rates>) => {

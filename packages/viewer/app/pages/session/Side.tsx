@@ -8,6 +8,7 @@ import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { CacheLens } from "./CacheLens.tsx"
 import type { Carried } from "./Carried.ts"
+import { firstChangeOf } from "./FirstChange.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
 import { Misses } from "./Misses.tsx"
@@ -45,7 +46,9 @@ export const Side = ({ calls, carried, isOpen, messages, number, selected, shown
       rows: rows.toSorted((one, other) => other.carriedBytes - one.carriedBytes).slice(0, listed)
     }
   }, [carried, messages, shown])
-  const parent = selected && calls.find(({ event_id }) => event_id === selected.parent_event_id)
+  const byId = useMemo(() => new Map(calls.map((call) => [call.event_id, call])), [calls])
+  const parent = byId.get(selected?.parent_event_id ?? "")
+  const change = selected && firstChangeOf(selected, byId)
   return (
     <aside class={isOpen ? "side open" : "side"} aria-label="About this session">
       {selected !== undefined && (
@@ -92,7 +95,7 @@ export const Side = ({ calls, carried, isOpen, messages, number, selected, shown
             </div>
           </dl>
           <h3>Cache</h3>
-          <CacheLens call={selected} parent={parent} messages={messages} rates={rates} shown={shown} />
+          <CacheLens {...{ call: selected, change, parent, messages, rates, shown }} />
         </section>
       )}
       <Misses calls={calls} rates={rates} shown={shown} />

@@ -1,0 +1,56 @@
+/** Where the instructions or the tools of a call begin to differ from those of the call before. */
+import * as Client from "../../server/Client.ts"
+import type { Call, Conversation } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
+import { firstDifference } from "../../text/firstDifference.ts"
+import * as Format from "../../text/Format.ts"
+import { instructionsText } from "../../text/instructionsOf.ts"
+import { Plain } from "../../text/Plain.tsx"
+import * as Words from "../../text/Words.ts"
+
+/** Larger calls (bytes) are not read for it. */
+const maxBytes = 1_000_000
+
+interface Props {
+  readonly call: Call
+  readonly parent: Call
+  readonly of: "instructions" | "tools"
+}
+
+const Character = ({ at }: { readonly at: number | undefined }) =>
+  at === undefined ? null : <> at character {Format.count(at)}</>
+
+/** The first tool that differs, by the name that it had before, or else has now. */
+const Tool = ({ after, before }: { readonly before: Conversation; readonly after: Conversation }) => {
+  const texts = [before, after].map(({ tools }) => tools.map((tool) => JSON.stringify(tool)))
+  const index = (texts[0]!.length > texts[1]!.length ? texts[0]! : texts[1]!).findIndex(
+    (_, at) => texts[0]![at] !== texts[1]![at]
+  )
+  const tool = before.tools[index] ?? after.tools[index]
+  return tool === undefined ? null : (
+    <>
+      {" "}
+      at tool {Format.count(index + 1)}, <Plain text={Words.line(Words.textOf(tool["name"]), 40)} />
+    </>
+  )
+}
+
+const Loaded = ({ call, of, parent }: Props) => {
+  const { value } = useAnswer(
+    (signal) =>
+      Promise.all(
+        [parent, call].map(({ event_id }) => Client.get<Conversation>(["events", event_id, "messages"], {}, signal))
+      ),
+    `${parent.event_id} ${call.event_id}`
+  )
+  const [before, after] = value ?? []
+  if (before === undefined || after === undefined) return null
+  return of === "tools" ? (
+    <Tool before={before} after={after} />
+  ) : (
+    <Character at={firstDifference(instructionsText(before), instructionsText(after))} />
+  )
+}
+
+export const SettingsPlace = (props: Props) =>
+  Math.max(props.call.inputs_bytes, props.parent.inputs_bytes) > maxBytes ? null : <Loaded {...props} />
