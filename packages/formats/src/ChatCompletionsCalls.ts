@@ -33,8 +33,10 @@ const isComplete = (call: Call): boolean =>
  */
 const isAnother = (call: Call, delta: JsonObject): boolean => {
   const [name, named] = [nameIn(delta), nameIn(call.fields)]
-  if (name === null) return false
   const [id, known] = [text(delta["id"]), text(call.fields["id"])]
+  // Nothing follows a complete object, so that another one is of another call, also where nobody names it.
+  if (name === null)
+    return id === null && isComplete(call) && /^\s*\{/.test(text(get(delta, "function", "arguments")) ?? "")
   if (id !== null && known !== null && id !== known) return true
   if (named === null) return false
   const isSameId = id !== null && id === known

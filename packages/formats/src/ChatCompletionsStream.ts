@@ -7,8 +7,7 @@ import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import { providerOf } from "./Providers.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { atPlace, byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
-import { laterOf } from "./stream/Usage.ts"
-import { countsOf, isCounting } from "./usage/Counts.ts"
+import { lastOf, laterOf } from "./stream/Usage.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]
@@ -133,7 +132,7 @@ const builder = (): Accumulate.Builder => {
     if (isObject(groq) && isObject(groq["usage"])) {
       const { usage, ...others } = groq
       output["x_groq"] = others
-      if (!isCounting(countsOf(output["usage"]))) output["usage"] = usage
+      output["usage"] = lastOf(usage, output["usage"])
     }
     const latency = output["latency_checkpoint"]
     if (latency === undefined || !isObject(output["usage"])) return

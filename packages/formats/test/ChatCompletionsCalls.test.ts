@@ -64,6 +64,19 @@ it.each<[string, ReadonlyArray<object>, ReadonlyArray<ReadonlyArray<unknown>>]>(
     ]
   ],
   [
+    "where arguments begin anew that nobody names",
+    [
+      at(0, undefined, "look", '{"a":1}'),
+      at(0, undefined, null, '{"a"'),
+      at(0, undefined, null, ":2}"),
+      at(0, undefined, null, " ")
+    ],
+    [
+      [null, "look", '{"a":1}'],
+      [null, undefined, '{"a":2} ']
+    ]
+  ],
+  [
     "with neither index nor id",
     [
       at(undefined, undefined, "look", '{"a":'),
