@@ -40,6 +40,17 @@ const stepTypes: ReadonlyMap<string, string> = new Map([
   ["arguments_delta", "function_call"]
 ])
 
+/** Texts of steps that come in pieces, also of those that are new. */
+const growing: ReadonlySet<string> = new Set([
+  "result",
+  "text",
+  "output",
+  "summary",
+  "thinking",
+  "reasoning",
+  "content"
+])
+
 /** One step, or one output of the interactions that had no steps. */
 const makeStep = (start: JsonObject) => {
   const draft: Draft = { ...start }
@@ -98,14 +109,14 @@ const makeStep = (start: JsonObject) => {
     else change(content)
   }
 
-  /** Texts and lists of results grow, and anything else is what came last. */
+  /** Texts, what was found and lists of it grow, and anything else is what came last. */
   const change = (fields: JsonObject) => {
     for (const [key, value] of Object.entries(fields)) {
       const before = Object.hasOwn(draft, key) ? draft[key] : undefined
       if (key === "type" || value === null || value === "" || (isEmpty(value) && before !== undefined)) continue
       if (key === "result" && Array.isArray(value) && Array.isArray(before)) {
         for (const item of value) before.push(item)
-      } else if (key === "result" && typeof value === "string" && typeof before === "string")
+      } else if (growing.has(key) && typeof value === "string" && typeof before === "string")
         draft[key] = before + value
       else define(draft, key, Array.isArray(value) ? [...value] : value)
     }
@@ -144,15 +155,22 @@ const makeStep = (start: JsonObject) => {
 /** The steps by their index. */
 const makeSteps = () => {
   const steps = new Map<number, ReturnType<typeof makeStep>>()
+  const grown = new Set<number>()
+  /** How often an index was used again. */
+  const uses = new Map<number, number>()
   let last = -1
 
+  /** The place of an index, which is between it and the next one where it was used before. */
   const indexOf = (event: JsonObject, fallback: number): number => {
     const index = get(event, "index")
-    return typeof index === "number" ? index : fallback
+    return typeof index === "number" ? index + (uses.get(index) ?? 0) / maxPlaces : fallback
   }
 
   const start = (event: JsonObject, step: JsonObject) => {
-    last = indexOf(event, last + 1)
+    const index = get(event, "index")
+    // What begins where a step has grown is another one.
+    if (typeof index === "number" && grown.has(indexOf(event, index))) uses.set(index, (uses.get(index) ?? 0) + 1)
+    last = indexOf(event, Math.floor(last) + 1)
     if (steps.has(last) || steps.size < maxPlaces) steps.set(last, makeStep(step))
   }
 
@@ -164,6 +182,7 @@ const makeSteps = () => {
       const legacy = type === "text_annotation" ? "text" : type
       const found = stepTypes.get(type)
       if (!steps.has(index)) start(event, { type: isLegacy && found === "model_output" ? legacy : (found ?? type) })
+      if (steps.has(index)) grown.add(index)
       steps.get(index)?.take(delta)
     },
     size: () => steps.size,

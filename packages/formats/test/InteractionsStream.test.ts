@@ -144,6 +144,16 @@ describe("a stream of an interaction", () => {
     ).toEqual([{ summary: [text("a"), { type: "image", data: "iVBORw==" }, text("b")], type: "thought" }])
   })
 
+  it("tells steps apart that have one index, once one has grown, and joins the texts of kinds that are new", () => {
+    const call = (id: string) => start(0, { type: "function_call", id, name: "look", arguments: {} })
+    const given = delta(0, { type: "arguments_delta", arguments: '{"a":1}' })
+    const made = (id: string) => ({ type: "function_call", id, name: "look", arguments: { a: 1 } })
+    expect(stepsOf(call("a"), given, stop(0), call("b"), given, stop(0))).toEqual([made("a"), made("b")])
+    expect(stepsOf(call("a"), call("b"), given)).toEqual([made("b")])
+    const musing = (text: string) => delta(0, { type: "musing", text })
+    expect(stepsOf(start(0, { type: "musing" }), musing("a"), musing("b"))).toEqual([{ type: "musing", text: "ab" }])
+  })
+
   it("takes the last signature that says something", () => {
     const signed = (signature: string) => delta(0, { signature, type: "thought_signature" })
     expect(stepsOf(start(0, { type: "thought" }), signed("QQ=="), signed(""))).toEqual([

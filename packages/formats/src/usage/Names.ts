@@ -56,20 +56,28 @@ const written = names({
   written1h: ["ephemeral_1h_input_tokens", "1h"]
 })
 
-const read = names({ readAudio: ["audio_tokens", "audio"], readImage: ["image_tokens", "image"] })
+const read = names({
+  readAudio: ["audio_tokens", "audioTokens", "audio"],
+  readImage: ["image_tokens", "imageTokens", "image"]
+})
 
 const input = names(
   {
     input: ["total"],
     fresh: ["noCacheTokens", "noCache"],
-    cached: ["cached_tokens", "cache_read_tokens", "cache_read_input_tokens", "cacheReadTokens", "cacheRead"],
+    cached: [
+      ...["cached_tokens", "cache_read_tokens", "cache_read_input_tokens", "cache_read"],
+      ...["cachedTokens", "cacheReadTokens", "cacheRead"]
+    ],
     written: [
-      ...["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"],
+      ...["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens", "cache_creation"],
       ...["cacheWriteTokens", "cacheWrite"]
     ],
-    inputAudio: ["audio_tokens", "audio"],
-    inputImage: ["image_tokens", "image"],
-    inputVideo: ["video_tokens", "video"]
+    written5m: ["ephemeral_5m_input_tokens"],
+    written1h: ["ephemeral_1h_input_tokens"],
+    inputAudio: ["audio_tokens", "audioTokens", "audio"],
+    inputImage: ["image_tokens", "imageTokens", "image"],
+    inputVideo: ["video_tokens", "videoTokens", "video"]
   },
   [read, "cached_tokens_details"],
   [written, "cache_creation_token_details", "cache_creation"]
@@ -79,9 +87,9 @@ const output = names({
   output: ["total"],
   spoken: ["text"],
   reasoning: ["reasoning_tokens", "thinking_tokens", "reasoningTokens", "reasoning"],
-  outputAudio: ["audio_tokens", "audio"],
-  outputImage: ["image_tokens", "image"],
-  outputVideo: ["video_tokens", "video"]
+  outputAudio: ["audio_tokens", "audioTokens", "audio"],
+  outputImage: ["image_tokens", "imageTokens", "image"],
+  outputVideo: ["video_tokens", "videoTokens", "video"]
 })
 
 /** Google's, whose text is one modality of several. */
@@ -111,13 +119,14 @@ export const ofUsage: Names = names(
     ],
     written5m: ["claude_cache_creation_5_m_tokens"],
     written1h: ["claude_cache_creation_1_h_tokens"],
-    reasoning: ["reasoning_tokens", "reasoningTokens"],
+    reasoning: ["reasoning_tokens", "reasoning_output_tokens", "reasoningTokens"],
     thoughts: ["thoughtsTokenCount", "thoughts_token_count", "total_thought_tokens"],
     citations: ["citation_tokens"]
   },
-  [input, "prompt_tokens_details", "input_tokens_details", "promptTokensDetails", "input_tokens_by_modality"],
-  [input, "inputTokens", "inputTokenDetails"],
-  [output, "completion_tokens_details", "output_tokens_details", "outputTokens", "outputTokenDetails"],
+  [input, "prompt_tokens_details", "input_tokens_details", "prompt_token_details", "input_token_details"],
+  [input, "promptTokensDetails", "inputTokensDetails", "inputTokenDetails", "inputTokens", "input_tokens_by_modality"],
+  [output, "completion_tokens_details", "output_tokens_details", "completion_token_details", "output_token_details"],
+  [output, "completionTokensDetails", "outputTokensDetails", "outputTokenDetails", "outputTokens"],
   [answered, "candidatesTokensDetails", "candidates_tokens_details", "output_tokens_by_modality"],
   [
     names({ toolUseAudio: ["audio"], toolUseImage: ["image"], toolUseVideo: ["video"] }),

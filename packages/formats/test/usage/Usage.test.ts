@@ -212,6 +212,19 @@ describe("a dialect", () => {
       "interactions",
       { total_input_tokens: 90, total_output_tokens: 8, total_cached_tokens: 40, cache_creation_tokens: 6 }
     ],
+    [
+      "OpenRouter's SDK",
+      { promptTokens: 90, completionTokens: 8, promptTokensDetails: { cachedTokens: 40, cacheWriteTokens: 6 } }
+    ],
+    [
+      "LangChain",
+      {
+        input_tokens: 90,
+        output_tokens: 8,
+        total_tokens: 98,
+        input_token_details: { cache_read: 40, cache_creation: 6 }
+      }
+    ],
     // Zeros and nulls were not filled in.
     [
       "new-api",
