@@ -36,22 +36,31 @@ const record = async (world: World) => {
 
 const clock = "a clock in the system message"
 
-/** Three calls in the format of chat completions, of which none is read from the cache. The second has another system message. */
+/** Calls in the format of chat completions, of which none is read from the cache. The second and the last have another system message. */
 const recordClock = async ({ fingerprintId, server }: World) => {
   const said = [
     user("a"),
     { role: "assistant", content: "b" },
     user("c"),
     { role: "assistant", content: "d" },
-    user("e")
+    user("e"),
+    { role: "assistant", content: "f" },
+    user("g")
   ]
-  for (const [index, time] of ["1 pm", "2 pm", "2 pm"].entries()) {
+  for (const [index, time] of ["1 pm", "2 pm", "2 pm", "3 pm"].entries()) {
     const messages = [{ role: "system", content: `It is ${time}.` }, ...said.slice(0, 2 * index + 1)]
-    const message = said[2 * index + 1] ?? { role: "assistant", content: "f" }
+    const message = said[2 * index + 1] ?? { role: "assistant", content: "h" }
     const usage = { prompt_tokens: 9_000, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 0 } }
     const output = { choices: [{ index: 0, message, finish_reason: "stop" }], usage }
     const properties = { api: "provider1-chat-completions", inputs: { model: "gpt-5", messages }, output }
-    const event = { event_name: "llm", fingerprint_id: fingerprintId, session: clock, properties }
+    const event = {
+      event_name: "llm",
+      fingerprint_id: fingerprintId,
+      session: clock,
+      agent: "clock",
+      agent_version: "1",
+      properties
+    }
     expect((await server.client.post("/api/v1/events", event)).status).toBe(200)
   }
 }
@@ -59,6 +68,7 @@ const recordClock = async ({ fingerprintId, server }: World) => {
 export const define = (world: World) => {
   describe("five questions", () => {
     let recorded: Promise<void> | undefined
+    let recordedClock: Promise<void> | undefined
 
     /** Opens the list of sessions. Returns how to click, and how often it was done. */
     const begin = async () => {
@@ -96,13 +106,28 @@ export const define = (world: World) => {
 
     it("where instructions begin to differ that are messages, and what was sent too soon to have expired", async () => {
       const { page } = await begin()
-      await recordClock(world)
+      await (recordedClock ??= recordClock(world))
       await page.goto(page.url().replace(/#.*/, `#/sessions/${encodeURIComponent(clock)}`))
       const misses = page.locator(".side li")
       await misses.filter({ hasText: "Call 2" }).getByText("the instructions changed").waitFor()
       await misses.filter({ hasText: "Call 3" }).getByText("nothing changed: why is not known").waitFor()
       await misses.filter({ hasText: "Call 2" }).getByRole("link").click()
       await page.locator(".side").getByText("The instructions changed at character 7: everything").waitFor()
+    })
+
+    it("which instructions differ from call to call in one place", async () => {
+      await (recordedClock ??= recordClock(world))
+      const { page } = await world.visit("#/agents/clock?version=1")
+      const prompts = page.locator(".prompts.instructions tbody tr")
+      await prompts.getByText("3 variants, which differ at character 7 only").waitFor()
+      expect(await prompts.count()).toBe(1)
+      const summary = page.locator("details.configuration summary")
+      expect((await summary.innerText()).replace(/\s+/g, " ")).toMatch(
+        /^gpt-5 4 calls .* 3 variants at character 7 It is 3 pm\.$/
+      )
+      await summary.click()
+      const shown = (await page.locator(".configuration li").allInnerTexts()).map((line) => line.trim())
+      expect(shown).toEqual(["3 1 call", "2 2 calls", "1 1 call"])
     })
 
     it("what did version 2 change: 3 clicks", async () => {

@@ -1,21 +1,18 @@
 /** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
 import { useEffect } from "preact/hooks"
-import { Cost, Time } from "../../parts/Facts.tsx"
+import { Time } from "../../parts/Facts.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
-import { Text } from "../../parts/Text.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { AgentVersion, Configuration } from "../../server/Types.ts"
+import type { AgentVersion } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
-import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
-import * as Words from "../../text/Words.ts"
+import { Configurations } from "./Configurations.tsx"
 import { Prompts } from "./Prompts.tsx"
-import { textOf } from "./usedWith.ts"
 import { VersionsChart } from "./VersionsChart.tsx"
 
 const read = (agent: string) => async (signal: AbortSignal) => {
@@ -99,59 +96,5 @@ const AboutVersion = ({ version }: { readonly version: AgentVersion | undefined 
         </>
       )}
     </small>
-  )
-}
-
-const Configurations = ({ agent, version }: { readonly agent: string; readonly version: string }) => {
-  const { again, error, value } = useAnswer((signal) => Lists.configurations(agent, version, signal), version)
-  return (
-    <section class="configurations">
-      <h2>
-        How version <Plain text={version} /> was called
-      </h2>
-      {error !== undefined && <Failed error={error} again={again} />}
-      {value === undefined && error === undefined && <Loading what="its configurations" />}
-      {value?.map((configuration) => (
-        <OneConfiguration key={configuration.first_event_id} configuration={configuration} />
-      ))}
-    </section>
-  )
-}
-
-const OneConfiguration = ({ configuration }: { readonly configuration: Configuration }) => {
-  const instructions = textOf.instructions(configuration)
-  return (
-    <details class="configuration">
-      <summary>
-        <b>
-          <Plain text={configuration.model ?? "no model"} />
-        </b>
-        <span>
-          {Format.count(configuration.events)} {configuration.events === 1 ? "call" : "calls"}
-        </span>
-        <Cost usd={configuration.cost_usd} unpriced={configuration.unpriced_events} />
-        <span>
-          <Time at={configuration.first_used_at} /> to <Time at={configuration.last_used_at} />
-        </span>
-        <span class="arguments">
-          <Plain text={Words.line(instructions)} />
-        </span>
-      </summary>
-      <div class="fold">
-        <p>
-          <a href={Route.to(["events", configuration.first_event_id], { tab: "settings" })}>Its first call</a>
-          {" · "}
-          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its fingerprint</a>
-        </p>
-        <h3>Instructions</h3>
-        <Text text={instructions} isMarkdown={false} />
-        <h3>Tools</h3>
-        <p>
-          <Plain text={configuration.tools.map((tool) => Words.textOf(tool["name"])).join(", ") || "none"} />
-        </p>
-        <h3>Parameters</h3>
-        <Text text={JSON.stringify(configuration.parameters, undefined, 2)} isMarkdown={false} />
-      </div>
-    </details>
   )
 }

@@ -111,6 +111,12 @@ const Row = ({ agent, before, kind, used }: RowProps) => {
           {Format.count(used.text.length)} characters,{" "}
           <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
         </small>
+        {used.variants !== undefined && (
+          <small class="warn">
+            {Format.count(used.variants.count)} variants, which differ at character{" "}
+            {Format.count(used.variants.character)} only
+          </small>
+        )}
         {before !== undefined && (
           <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
             <summary>What it changed</summary>

@@ -3,6 +3,7 @@ import * as Lists from "../../server/Lists.ts"
 import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
 import { sha256 } from "../../text/Sha256.ts"
 import * as Words from "../../text/Words.ts"
+import * as Variants from "./Variants.ts"
 
 export type Kind = "instructions" | "tools"
 
@@ -17,6 +18,8 @@ export interface Used {
   readonly firstAt: string
   readonly lastAt: string
   readonly firstEventId: string
+  /** Where it is several texts that differ in one short place only: how many, and at which character. The text is the latest. */
+  readonly variants?: { readonly count: number; readonly character: number }
 }
 
 interface OfVersion {
@@ -35,6 +38,30 @@ const lineOf: Readonly<Record<Kind, (configuration: Configuration) => string>> =
 }
 
 const different = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => Array.from(new Set(values))
+
+const oneOf = (group: Variants.Group<Used>): Used => {
+  const { items } = group
+  const [latest] = items as readonly [Used]
+  if (items.length === 1) return latest
+  const fingerprints = new Map(items.flatMap((used) => used.fingerprints.map((each) => [each.id, each])))
+  const first = (key: "firstAt" | "firstEventId") => items.map((used) => used[key]).toSorted()[0]!
+  return {
+    ...latest,
+    events: items.reduce((sum, { events }) => sum + events, 0),
+    fingerprints: Array.from(fingerprints.values()),
+    firstAt: first("firstAt"),
+    firstEventId: first("firstEventId"),
+    variants: { count: items.length, character: Variants.characterOf(group, latest.text) }
+  }
+}
+
+/** A text that each call of the same versions has with something else in it is one. */
+const withVariants = (all: ReadonlyArray<Used>): ReadonlyArray<Used> =>
+  Variants.group(
+    all,
+    ({ text }) => text,
+    ({ versions }) => JSON.stringify(versions)
+  ).map(oneOf)
 
 /** The latest first. Event ids are in the order of time. */
 const of = (
@@ -79,5 +106,5 @@ export const read = (agent: string, versions: ReadonlyArray<string>) => async (s
   const commits = new Map(
     (fingerprints as ReadonlyArray<Fingerprint>).map((each) => [each.fingerprint_id, each.git_commit_hash])
   )
-  return { instructions: of("instructions", all, commits), tools: of("tools", all, commits) }
+  return { instructions: withVariants(of("instructions", all, commits)), tools: of("tools", all, commits) }
 }
