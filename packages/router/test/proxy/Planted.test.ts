@@ -203,8 +203,8 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   fetched.push(await fetchCall(`local/chat/completions?${query}&${oddQuery}`))
   expect(fetched.at(-1)!.status).toBe(503)
   own.push(...fetched.map(({ text }) => text))
-  // All but what is no JSON and what no upstream takes; one that cannot be reached, one over fetch, and one that is aborted.
-  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length + 3)
+  // All but what is no JSON and what no upstream takes; one of Bedrock, one that cannot be reached, one over fetch, and one that is aborted.
+  expect(texts).toHaveLength(name === "cannot be recorded" ? 0 : answers.length + 4)
   expect(texts.every((text) => text.includes("[redacted]"))).toBe(true)
   expect(lines.some((line) => line.includes("not recorded"))).toBe(true)
   const seen = [...texts, ...lines, ...own, await metrics().catch(() => "")].join("\n")
