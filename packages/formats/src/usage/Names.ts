@@ -73,8 +73,8 @@ const input = names(
       ...["cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens", "cache_creation"],
       ...["cacheWriteTokens", "cacheWrite"]
     ],
-    written5m: ["ephemeral_5m_input_tokens"],
-    written1h: ["ephemeral_1h_input_tokens"],
+    written5m: ["ephemeral_5m_input_tokens", "cache_write_5m_tokens"],
+    written1h: ["ephemeral_1h_input_tokens", "cache_write_1h_tokens"],
     inputAudio: ["audio_tokens", "audioTokens", "audio"],
     inputImage: ["image_tokens", "imageTokens", "image"],
     inputVideo: ["video_tokens", "videoTokens", "video"]

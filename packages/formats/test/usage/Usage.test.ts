@@ -156,6 +156,7 @@ describe("writes to a cache that are kept for an hour", () => {
       { prompt_tokens_details: { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 7 } } }
     ],
     ["new-api", { cache_creation_input_tokens: 9, claude_cache_creation_1_h_tokens: 7 }],
+    ["Converse, as it is rebuilt", { prompt_tokens_details: { cache_write_tokens: 9, cache_write_1h_tokens: 7 } }],
     [
       "Bedrock",
       {
