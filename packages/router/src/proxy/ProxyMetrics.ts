@@ -1,5 +1,6 @@
 /** The metrics of the proxy. */
 import { ObservableMetrics } from "@tachograph/core"
+import { otherPaths } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
@@ -93,6 +94,8 @@ export const make = Effect.fnUntraced(function* (heldBytes: () => number) {
   const countCall = counterOf(calls, "outcome")
   const countUnrecognised = counterOf(unrecognised, "path")
   const countSocket = counterOf(sockets, "path")
+  // Alerts see no increase in a metric without any series.
+  for (const count of [countUnrecognised, countSocket]) count(otherPaths, 0)
   for (const outcome of outcomes) countRequest(outcome, 0)
   for (const outcome of ["recorded", ...alerted]) countCall(outcome, 0)
   return {

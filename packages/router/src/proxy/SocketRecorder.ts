@@ -79,7 +79,7 @@ export class SocketRecorder {
   end(interruption: Interruption, failureCode: string | undefined): void {
     this.client.end()
     this.server.end()
-    this.#ending ??= [interruption, failureCode]
+    this.#ending = [interruption, failureCode]
     this.#read()
   }
 
@@ -92,8 +92,13 @@ export class SocketRecorder {
       },
       lost: (reason) => this.#lose(isOfClient, reason),
       invalid: () => this.#giveUp(),
-      close: (code) => (this.#closing ??= { isOfClient, code })
+      close: (code) => this.#close({ isOfClient, code })
     })
+  }
+
+  /** Each side answers such a frame with one: the first says who closes. */
+  #close(closing: Closing): void {
+    if (this.#closing === undefined) this.#closing = closing
   }
 
   /** Where several requests are under way, or messages before it wait, it is not known which of them it belongs to. */

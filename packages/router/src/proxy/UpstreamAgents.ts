@@ -61,7 +61,7 @@ export class UpstreamTimeout extends Error {
 }
 
 /** A proxy did not connect to the upstream. */
-export class ForwardProxyFailed extends Error {
+class ForwardProxyFailed extends Error {
   override readonly name = "ForwardProxyFailed"
   readonly code: string
 
