@@ -75,7 +75,7 @@ const endpoints: ReadonlyArray<Endpoint> = [
 const isForAnthropic = (body: unknown): boolean =>
   has("anthropic_version")(body) || has("thinking", "anthropic_beta")(get(body, "additionalModelRequestFields"))
 
-/** Nova has a format of its own, whose contents have no types, as Converse has them. */
+/** The contents of Nova have no types, as those of Converse. Behind a profile, it is not known that they are Nova's. */
 const isOfNova = (body: unknown): boolean =>
   list(get(body, "messages")).some(
     (message) => isObject(get(message, "content", 0)) && !has("type")(get(message, "content", 0))
@@ -115,7 +115,7 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   const api = apiIn(found.apis, parsed)
   const isKnown = body !== undefined && body !== null
   if (isKnown && !(isObject(parsed) && isCallOf[api](parsed, modelInPath(path) !== null))) return null
-  if (isInvoked(path) && api === "provider1-chat-completions" && isOfNova(parsed)) return null
+  if (isInvoked(path) && !isConverse(url) && api === "provider1-chat-completions" && isOfNova(parsed)) return null
   return withBeta(api, query, parsed, betaHeader)
 }
 
@@ -174,9 +174,14 @@ export const saysFormat = (url: string | URL): boolean => {
 
 const isInvoked = (path: string): boolean => /\/invoke[^/]*$/.test(path)
 
-/** Whether a call is one of Converse, which is in none of the formats, and is rebuilt in that which `recognise` says. */
+/**
+ * Whether a call is one of Converse, which is in none of the formats, and is rebuilt in that which `recognise` says. Nova takes and answers
+ * the same itself.
+ */
 export const isConverse = (url: string | URL): boolean =>
-  /\/model\/(?:arn[^/]+\/)?[^/]+\/converse(?:-stream)?$/.test(split(url)[0])
+  /\/model\/(?:(?:arn[^/]+\/)?[^/]+\/converse(?:-stream)?|[^/]*amazon\.nova-[^/]+\/invoke(?:-with-response-stream)?)$/.test(
+    split(url)[0]
+  )
 
 /** Whether a call is answered with a stream: by the content type of the answer, or by the path, whose stream may be an array of JSON. */
 export const isStream = (url: string | URL, contentType: string): boolean =>

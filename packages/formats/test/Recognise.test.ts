@@ -128,8 +128,10 @@ describe("a request on the wire", () => {
     const others = ["/model/a/invoke", "/model/a/b/converse", "/converse", "/model/a/converse/b"]
     expect(others.map(isConverse)).toEqual([false, false, false, false])
     expect(modelInUrl("/model/amazon.nova-pro-v1%3A0/converse-stream")).toBe("amazon.nova-pro-v1:0")
-    // A format of Nova's own.
-    expect(recognise("/model/amazon.nova-pro-v1%3A0/invoke", request)).toBeNull()
+    // Nova takes the same itself, which is not known of what its profile has.
+    const own = "/model/us.amazon.nova-pro-v1%3A0/invoke-with-response-stream"
+    expect([recognise(own, request), isConverse(own)]).toEqual(["provider1-chat-completions", true])
+    expect(recognise(`/model/${profile}/invoke`, request)).toBeNull()
   })
 
   it("is told by its path alone where the body is not known, and else by its body as well", () => {

@@ -54,7 +54,7 @@ export const builder = (rebuild: (answer: JsonObject) => JsonObject): Builder =>
   }
   return {
     take: (payload, event) => {
-      // Some gateways send each event as an object of its name.
+      // Nova sends each event as an object of its name.
       const said = isObject(payload[event]) ? payload[event] : payload
       if (event === "error") error = said["error"] ?? said
       else if (event === "messageStart") role = text(said["role"]) ?? undefined

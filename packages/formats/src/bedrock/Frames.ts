@@ -1,6 +1,6 @@
 /** Streams of Bedrock: each frame is an event, and what it says is what a stream of events would. */
 import type { Accumulator } from "../Format.ts"
-import { get, text } from "../json/Read.ts"
+import { get, isObject, text } from "../json/Read.ts"
 import { EventStream, type Frame } from "./EventStream.ts"
 
 const [utf8, encoder] = [new TextDecoder(), new TextEncoder()]
@@ -34,16 +34,19 @@ const exceptionIn = (type: string, json: string): Uint8Array => {
   return written("error", JSON.stringify({ type: "error", error: { type, message } }))
 }
 
+/** A model's own event says its type itself; those of Nova are objects with one key, as Converse names its events. */
+const typeOf = (event: unknown): string =>
+  text(get(event, "type")) ?? (isObject(event) ? (Object.keys(event)[0] ?? "") : "")
+
 const eventIn = ({ headers, payload }: Frame): Uint8Array | undefined => {
   const json = utf8.decode(payload)
   const exception = headers.get(":exception-type") ?? headers.get(":error-code")
   if (exception !== undefined) return exceptionIn(exception, headers.get(":error-message") ?? json)
   const type = headers.get(":event-type")
   if (type === undefined) return undefined
-  // A model's own event says its type itself.
   if (type !== "chunk") return written(type, json)
   const own = bytesIn(parse(json))
-  return own === undefined ? undefined : written(text(get(parse(own), "type")) ?? "", own)
+  return own === undefined ? undefined : written(typeOf(parse(own)), own)
 }
 
 /** Whether a content type is that of frames. */

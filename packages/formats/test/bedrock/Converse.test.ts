@@ -270,13 +270,29 @@ describe("a model's own stream in frames", () => {
     }
   })
 
+  it("is that of Converse where it is Nova's", () => {
+    const own = [
+      { messageStart: { role: "assistant" } },
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: "ok" } } },
+      { messageStop: { stopReason: "end_turn" } },
+      { metadata: { usage: { inputTokens: 3, outputTokens: 4 } }, "amazon-bedrock-invocationMetrics": {} }
+    ]
+    const { ended, output } = accumulated(chat, `${nova}/invoke-with-response-stream`, own.map(chunkFrame))
+    expect(ended).toBe("done")
+    expect(formats[chat].facts({}, output)).toMatchObject({ input_tokens: 3, output_tokens: 4, stop_reason: "end" })
+    expect(output["choices"]).toMatchObject([{ message: { content: "ok" } }])
+  })
+
   it("is that of chat completions too, and skips what it cannot read", () => {
     const chunk = {
       object: "chat.completion.chunk",
       choices: [{ index: 0, delta: { content: "ok" }, finish_reason: "stop" }]
     }
     const odd = [eventFrame("chunk", { bytes: "***" }), eventFrame("chunk", {}), eventFrame("other", { a: 1 })]
-    const { output } = accumulated(chat, `${nova}/invoke-with-response-stream`, [...odd, chunkFrame(chunk)])
+    const { output } = accumulated(chat, "/model/openai.gpt-oss/invoke-with-response-stream", [
+      ...odd,
+      chunkFrame(chunk)
+    ])
     expect(output["choices"]).toMatchObject([{ message: { content: "ok" }, finish_reason: "stop" }])
   })
 

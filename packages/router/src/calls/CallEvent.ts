@@ -51,9 +51,11 @@ const cutInputs = (sent: Uint8Array): Buffer =>
   )
 
 /** A request that is not known to be a call may be none, or one whose answer is missing. */
-const unlessCall = ({ interruption, rest }: PassedCall, { inputs, output }: Bodies): Made => {
+const unlessCall = ({ contentType, interruption, rest }: PassedCall, { inputs, output }: Bodies): Made => {
   if (interruption !== undefined || output === undefined) return "no-call"
-  return isBilled(rest, inputs.toString("latin1"), output.toString("latin1")) ? "unrecognised" : "no-call"
+  // What frames say of tokens stands in base64.
+  const isOfModel = isFramed(contentType) || isBilled(rest, inputs.toString("latin1"), output.toString("latin1"))
+  return isOfModel ? "unrecognised" : "no-call"
 }
 
 /** The event of a call, or of what may be one. */

@@ -28,6 +28,22 @@ damaged[damaged.length - 1]! ^= 1
 
 const [json, framed] = ["application/json", "application/vnd.amazon.eventstream"]
 
+it("are counted where no format is theirs, though their frames say nothing of tokens in plain", async () => {
+  const { url } = await upstream((response) => {
+    response.writeHead(200, { "content-type": framed }).end(chunkFrame({ generation: "ok", prompt_token_count: 1 }))
+  })
+  const { port, tachograph } = await proxyTo(url)
+  const path = "/proxy/local/model/meta.llama3/invoke-with-response-stream"
+  await send(port, path, { headers: { ...withKey, "content-type": json }, body: '{"prompt":"hi"}' })
+  await vi.waitFor(
+    async () => {
+      const metrics = await (await tachograph.fetch(new Request("http://host/metrics"))).text()
+      expect(metrics).toContain('unrecognised_calls_total{path="/model/*/invoke-with-response-stream"} 1')
+    },
+    { timeout: 60_000, interval: 5 }
+  )
+})
+
 it("are recorded, in the formats of their models, and pass as they are", async () => {
   let answer: readonly [type: string, body: Buffer]
   const { received, url } = await upstream((response) => {
