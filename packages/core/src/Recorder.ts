@@ -526,7 +526,7 @@ const summaryOf = (
   id: EventId,
   receivedAt: DateTime.Utc,
   event: NewEvent,
-  { costUsd, price, priceIsExact, unpriced }: ReadFacts.Cost
+  { costUsd, listCostUsd, price, priceIsExact, statedCostUsd, unpriced, unpricedParts }: ReadFacts.Cost
 ): EventSummary => {
   const { facts } = event.facts
   const { inputs, output } = event.payload
@@ -561,8 +561,11 @@ const summaryOf = (
     errorType: facts.errorType,
     errorStatus: facts.errorStatus,
     costUsd,
+    statedCostUsd,
+    listCostUsd,
     price,
     priceIsExact,
+    unpricedParts,
     unpriced,
     inputsBytes: inputs.end - inputs.start,
     outputBytes: output.end - output.start

@@ -1,6 +1,6 @@
 export { KeyStorage } from "./keys/KeyStorage.ts"
 export { ApiKeyCacheTtl, ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
-export { CallFacts, stopReasons, unpricedReasons } from "./domain/CallFacts.ts"
+export { CallFacts, stopReasons, unpricedParts, unpricedReasons } from "./domain/CallFacts.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"
 export { ApiKey, Scope } from "./domain/ApiKey.ts"

@@ -4,6 +4,7 @@ import * as AnthropicUsage from "./AnthropicUsage.ts"
 import type { Billing, Json, Request, RequestBilling, Uncounted } from "./Format.ts"
 import { distinct } from "./GoogleSearches.ts"
 import { count, first, get, isEmpty, list, says, sum, text } from "./json/Read.ts"
+import * as StatedCost from "./StatedCost.ts"
 import { countsOf } from "./usage/Counts.ts"
 import { billedOf, sumOf } from "./usage/Usage.ts"
 
@@ -79,5 +80,13 @@ export const billingOf = (output: unknown): Billing => {
   const isEach = steps.every(({ step }) => isCounted(tokensOfStep(step)))
   const isSeveral = steps.length > 1 || steps.some(({ raw }) => says(raw, "iterations"))
   const requests = isEach && isSeveral ? steps.flatMap(requestsOfStep) : []
-  return { ...ofSteps(steps), requests: requests.length > 1 ? requests : null }
+  const stated = steps.map(({ raw, step }) =>
+    first(StatedCost.ofUsage(raw), StatedCost.ofMetadata(get(step, "providerMetadata")))
+  )
+  return {
+    ...ofSteps(steps),
+    requests: requests.length > 1 ? requests : null,
+    // Of steps that say nothing it is not known.
+    stated_cost: stated.includes(null) ? null : stated.reduce<number>((sum, each) => sum + (each ?? 0), 0)
+  }
 }

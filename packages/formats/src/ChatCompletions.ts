@@ -17,6 +17,7 @@ import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
+import * as StatedCost from "./StatedCost.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
@@ -97,7 +98,8 @@ export const billing: ReadBilling = (_, output) => {
     web_searches: searches,
     file_searches: null,
     uncounted: hasCited && searches === null ? ["web_search"] : [],
-    requests: AnthropicUsage.requestsOf(found, tokensOf(counts, "prompt"))
+    requests: AnthropicUsage.requestsOf(found, tokensOf(counts, "prompt")),
+    stated_cost: StatedCost.of(output, found.usage)
   }
 }
 

@@ -90,6 +90,8 @@ export interface Request extends RequestBilling {
 export interface Billing extends RequestBilling {
   /** The requests that the call made, where it made several and says what each took. Null otherwise. */
   readonly requests: ReadonlyArray<Request> | null
+  /** What the answer itself says that the call cost, in US dollars. */
+  readonly stated_cost: number | null
 }
 
 /** `inputs` and `output` are parsed JSON, of any value. */

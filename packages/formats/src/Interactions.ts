@@ -16,6 +16,7 @@ import { accumulator } from "./InteractionsStream.ts"
 import { distinct } from "./GoogleSearches.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "./Parts.ts"
+import * as StatedCost from "./StatedCost.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
@@ -86,7 +87,8 @@ export const billing: ReadBilling = (_, output) => {
     web_searches: countOf("google_search") ?? (Array.isArray(steps) ? distinct(queries) : null),
     file_searches: null,
     uncounted: isOfMaps ? ["maps"] : [],
-    requests: null
+    requests: null,
+    stated_cost: StatedCost.of(output, usage)
   }
 }
 

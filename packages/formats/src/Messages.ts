@@ -16,6 +16,7 @@ import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Re
 import { accumulator } from "./MessagesStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { isOpenModel, providerOfModel } from "./Providers.ts"
+import * as StatedCost from "./StatedCost.ts"
 import * as StopReasons from "./StopReasons.ts"
 import { usageIn } from "./usage/Places.ts"
 
@@ -58,7 +59,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 export const billing: ReadBilling = (_, output) => {
   const found = usageIn(output)
   const requests = AnthropicUsage.requestsOf(found, AnthropicUsage.tokensIn(found))
-  return { ...AnthropicUsage.billingOf(found), requests }
+  return { ...AnthropicUsage.billingOf(found), requests, stated_cost: StatedCost.of(output, found.usage) }
 }
 
 /** Marks of transport: they say where a cache ends, not what was said. */

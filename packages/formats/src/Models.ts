@@ -15,6 +15,7 @@ import { distinct } from "./GoogleSearches.ts"
 import { get, isEmpty, isObject, list, many, rest, says, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
+import * as StatedCost from "./StatedCost.ts"
 import * as StopReasons from "./StopReasons.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
@@ -86,7 +87,8 @@ export const billing: ReadBilling = (_, output) => {
     web_searches: queries.length === 0 ? null : distinct(queries.flatMap(list)),
     file_searches: null,
     uncounted: grounding.some((each) => list(field(each, "groundingChunks")).some(isOfMaps)) ? ["maps"] : [],
-    requests: null
+    requests: null,
+    stated_cost: StatedCost.of(output, usage)
   }
 }
 

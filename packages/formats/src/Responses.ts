@@ -18,6 +18,7 @@ import { except, partsOfContent, resultOf, textsOf, toolOf } from "./OpenAiBlock
 import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 import { accumulator } from "./ResponsesStream.ts"
+import * as StatedCost from "./StatedCost.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
@@ -110,7 +111,8 @@ export const billing: ReadBilling = (_, output) => {
     web_searches: searches ?? (isThere ? items.filter(isSearch).length : null),
     file_searches: files ?? (isThere ? items.filter((item) => typeOf(item) === "file_search_call").length : null),
     uncounted: Array.from(new Set(paid)),
-    requests: null
+    requests: null,
+    stated_cost: StatedCost.of(output, usage)
   }
 }
 

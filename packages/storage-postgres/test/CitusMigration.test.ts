@@ -14,7 +14,9 @@ const [initial, ...later] = Migrations.names
 /** Takes back what each migration but the first has changed. */
 const takenBack: Readonly<Record<string, string>> = {
   "0002_recorded": "ALTER TABLE events DROP COLUMN recorded",
-  "0003_audit_log": "DROP TABLE audit_log"
+  "0003_audit_log": "DROP TABLE audit_log",
+  "0004_stated_cost":
+    "ALTER TABLE events DROP COLUMN stated_cost, DROP COLUMN list_cost; ALTER TABLE event_kinds DROP COLUMN unpriced_parts"
 }
 
 /** An event in each of some sessions, which are on all nodes. */

@@ -4,12 +4,18 @@ import { Migrator, SqlClient } from "effect/sql"
 import initial from "./migrations/0001Initial.ts"
 import recorded from "./migrations/0002Recorded.ts"
 import auditLog from "./migrations/0003AuditLog.ts"
+import statedCost from "./migrations/0004StatedCost.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
  * `0009_compatible_index`, tells the versions before it that they may go on reading and writing the tables without losing anything.
  */
-const migrations = { "0001_initial": initial, "0002_recorded": recorded, "0003_audit_log": auditLog }
+const migrations = {
+  "0001_initial": initial,
+  "0002_recorded": recorded,
+  "0003_audit_log": auditLog,
+  "0004_stated_cost": statedCost
+}
 
 /** The names of all migrations, in their order. */
 export const names: ReadonlyArray<string> = Object.keys(migrations)

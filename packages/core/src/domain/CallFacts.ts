@@ -1,6 +1,6 @@
 /** What a call was and what it cost, read from its payload. What cannot be read is null. */
 import type { StopReason as FormatsStopReason } from "@tachograph/formats"
-import type { Unpriced as PricesUnpriced } from "@tachograph/prices"
+import type { Unpriced as PricesUnpriced, UnpricedPart as PricesUnpricedPart } from "@tachograph/prices"
 import { formatUsd, parseUsd, usdPattern } from "@tachograph/prices/Usd"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -29,6 +29,22 @@ export const unpricedReasons = [
 ] as const satisfies ReadonlyArray<PricesUnpriced>
 export const Unpriced = Schema.Literals(unpricedReasons)
 export type Unpriced = PricesUnpriced
+
+/** What a cost by the list leaves out. Stored by position: words are only ever appended, up to fifteen. */
+export const unpricedParts = [
+  "audio",
+  "images",
+  "video",
+  "cache_write_1h",
+  "citations",
+  "web_search",
+  "file_search",
+  "code_interpreter",
+  "maps",
+  "advisor"
+] as const satisfies ReadonlyArray<PricesUnpricedPart>
+export const UnpricedPart = Schema.Literals(unpricedParts)
+export type UnpricedPart = PricesUnpricedPart
 
 /** US dollars: a decimal number as text, and in memory whole billionths, so that sums are exact. */
 const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(
@@ -63,11 +79,17 @@ export const CallFacts = Schema.Struct({
   errorType: label,
   /** The HTTP status that the error itself names. */
   errorStatus: Schema.NullOr(Schema.Int),
+  /** What the answer itself says, else what the list does. */
   costUsd: Schema.NullOr(NanoDollars),
-  /** The provider and model of the price list by which the cost was computed, such as `openai/gpt-4o`. */
+  statedCostUsd: Schema.NullOr(NanoDollars),
+  /** What the list says where the answer says something itself. */
+  listCostUsd: Schema.NullOr(NanoDollars),
+  /** The provider and model of the price list by which its cost was computed, such as `openai/gpt-4o`. */
   price: label,
-  /** Whether the price is that of the very model, and not of its family or of another provider. */
+  /** Whether the price is that of the very model, and not of its family or of another provider, and of the whole call. */
   priceIsExact: Schema.NullOr(Schema.Boolean),
+  /** What that cost leaves out, because the list has no price for it. Null without a price. */
+  unpricedParts: Schema.NullOr(Schema.Array(UnpricedPart)),
   unpriced: Schema.NullOr(Unpriced)
 })
 export type CallFacts = typeof CallFacts.Type

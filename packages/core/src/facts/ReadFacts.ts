@@ -3,7 +3,7 @@ import { type Billing, type Facts, formats, type Request } from "@tachograph/for
 import { billings } from "@tachograph/formats/Billings"
 import type { PriceList, RequestUsage, Usage } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
-import type { CallFacts } from "../domain/CallFacts.ts"
+import { type CallFacts, type UnpricedPart, unpricedParts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
 
 /** What formats read of `inputs` for the facts: the model and who serves it, under the keys of each format. */
@@ -68,12 +68,17 @@ const toolCalls = (names: ReadonlyArray<string> | null): ReadonlyArray<string> |
   return kept
 }
 
-export type Cost = Pick<CallFacts, "costUsd" | "price" | "priceIsExact" | "unpriced">
+export type Cost = Pick<
+  CallFacts,
+  "costUsd" | "statedCostUsd" | "listCostUsd" | "price" | "priceIsExact" | "unpricedParts" | "unpriced"
+>
 
 /** What the payload of a call says: its facts, and what its price depends on. */
 export interface FactsRead {
   readonly facts: Omit<CallFacts, keyof Cost>
   readonly usage: Usage
+  /** What the answer says that it cost, in billionths of a dollar. */
+  readonly statedCost: number | null
 }
 
 /** Whether a stream of Anthropic's was cut: it begins with a count of its output, and says what that was when it has stopped. */
@@ -130,6 +135,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
   const format = formats[api]
   const read = format.facts(inputs, output)
   const facts = read.model === null && model ? { ...read, model } : read
+  const billing = billings[api](inputs, output)
   return {
     facts: {
       provider: word(facts.provider),
@@ -146,14 +152,33 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
-    usage: usageOf(facts, billings[api](inputs, output), isCut(api, output))
+    usage: usageOf(facts, billing, isCut(api, output)),
+    statedCost: nanoDollars(billing.stated_cost)
   }
 }
 
-/** What a call cost that was made at a time. */
-export const costOf = (prices: PriceList.PriceList, { usage }: FactsRead, at: DateTime.Utc): Cost => {
+/** Null if it is more than a cost can be. */
+const nanoDollars = (dollars: number | null): number | null => {
+  const amount = dollars === null ? null : Math.round(dollars * 1e9)
+  return amount !== null && Number.isSafeInteger(amount) ? amount : null
+}
+
+/** In the order in which they are stored. */
+const asStored = (parts: ReadonlyArray<UnpricedPart>): ReadonlyArray<UnpricedPart> =>
+  parts.length < 2 ? parts : unpricedParts.filter((part) => parts.includes(part))
+
+/** What a call cost that was made at a time: what the answer says, else what the list does. */
+export const costOf = (prices: PriceList.PriceList, { statedCost, usage }: FactsRead, at: DateTime.Utc): Cost => {
   const cost = prices.cost(usage, new Date(at.epochMilliseconds))
-  return "unpriced" in cost
-    ? { costUsd: null, price: null, priceIsExact: null, unpriced: cost.unpriced }
-    : { costUsd: cost.nanoDollars, price: cost.price, priceIsExact: cost.isExact, unpriced: null }
+  const isPriced = !("unpriced" in cost)
+  const ofList = isPriced ? cost.nanoDollars : null
+  return {
+    costUsd: statedCost ?? ofList,
+    statedCostUsd: statedCost,
+    listCostUsd: statedCost === null ? null : ofList,
+    price: isPriced ? cost.price : null,
+    priceIsExact: isPriced ? cost.isExact : null,
+    unpricedParts: isPriced ? asStored(cost.unpricedParts) : null,
+    unpriced: isPriced || statedCost !== null ? null : cost.unpriced
+  }
 }

@@ -293,6 +293,28 @@ describe("facts", () => {
     )
   })
 
+  it("cost what the answer says, beside what the list does", () => {
+    const costOf = (model: string, usage: object) => {
+      const counts = { prompt_tokens: 100, completion_tokens: 50, ...usage }
+      const read = ReadFacts.read("provider1-chat-completions", {}, { id: "gen-1", model, choices: [], usage: counts })
+      return ReadFacts.costOf(PriceList.make(), read, DateTime.makeUnsafe("2026-10-01T00:00:00Z"))
+    }
+    expect(costOf("openai/gpt-4o", { cost: 0.02075 })).toEqual({
+      ...{ costUsd: 20_750_000, statedCostUsd: 20_750_000, listCostUsd: 750_000, unpriced: null },
+      ...{ price: "openrouter/openai/gpt-4o", priceIsExact: true, unpricedParts: [] }
+    })
+    const unknown = { price: null, priceIsExact: null, unpricedParts: null, listCostUsd: null }
+    expect(costOf("x/y", { cost: 0 })).toEqual({ ...unknown, costUsd: 0, statedCostUsd: 0, unpriced: null })
+    expect(costOf("x/y", {})).toEqual({ ...unknown, costUsd: null, statedCostUsd: null, unpriced: "unknown-model" })
+    expect(costOf("openai/gpt-4o", { cost: 1e7 })).toMatchObject({ costUsd: 750_000, statedCostUsd: null })
+    const details = { completion_tokens_details: { audio_tokens: 10, image_tokens: 10 } }
+    expect(costOf("openai/gpt-4o:online", details)).toMatchObject({
+      ...{ statedCostUsd: null, listCostUsd: null, priceIsExact: false },
+      // In the order in which they are stored.
+      unpricedParts: ["audio", "images", "web_search"]
+    })
+  })
+
   it("of a stream that was cut before it said its output have no price, and neither have counts that no column takes", () => {
     const list = PriceList.make()
     const usage = { input_tokens: 1_000, output_tokens: 4 }

@@ -12,7 +12,8 @@ it("encodes the fields of an event as the contract does", async () => {
   expect(events.length).toBe(200)
   for (const [index, each] of events.entries()) {
     // A sample may be negative, which no cost is.
-    const summary = { ...each, costUsd: index % 3 === 0 ? null : 125_000_000 + index }
+    const cost = index % 3 === 0 ? null : 125_000_000 + index
+    const summary = { ...each, costUsd: cost, statedCostUsd: cost, listCostUsd: null }
     const payload = { inputs: Buffer.from(`{"a" : 1}`), output: Buffer.from(`{"b":1.0}`) }
     const text = String(whole(EventResponse.toAnswer({ ...summary, payload, metadata: null } as Event).body))
     const { api, event_id, received_at, ...call } = Schema.encodeSync(Events.EventEnvelope)(summary)

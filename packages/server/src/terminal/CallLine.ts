@@ -31,7 +31,7 @@ export const of = (event: InProcess.RecordedEventSummary, message: string | null
     name(event.person),
     name(event.response_model ?? event.model),
     tokens(event),
-    Figures.dollars(event.cost_usd),
+    Figures.cost(event),
     Figures.duration(event.duration_ms),
     event.error_type === null
       ? name(event.stop_reason)

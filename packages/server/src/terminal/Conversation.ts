@@ -38,7 +38,7 @@ export class Conversation {
       Table.printable([call.agent, call.agent_version].filter((name) => name !== "default").join(" ")),
       Table.printable(call.model ?? call.response_model ?? ""),
       tokensOf(call),
-      Figures.dollars(call.cost_usd),
+      Figures.cost(call),
       Figures.duration(call.duration_ms),
       call.stop_reason ?? ""
     ]

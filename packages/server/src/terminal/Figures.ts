@@ -15,6 +15,18 @@ export const dollars = (usd: string | null): string => {
   return amount > 0 && amount < 0.0001 ? "<$0.0001" : `$${amount.toFixed(amount < 100 ? 4 : 2)}`
 }
 
+interface Costly {
+  readonly cost_usd: string | null
+  readonly stated_cost_usd: string | null
+  readonly unpriced_parts: ReadonlyArray<string> | null
+}
+
+/** `$0.0034 without audio`, where the price list lacks the price of a part and the answer does not say the cost. */
+export const cost = ({ cost_usd, stated_cost_usd, unpriced_parts: parts }: Costly): string =>
+  stated_cost_usd !== null || parts === null || parts.length === 0
+    ? dollars(cost_usd)
+    : `${dollars(cost_usd)} without ${parts.join(", ")}`
+
 /** `12 ms`, `3.4 s`. Empty for none. */
 export const duration = (ms: number | null): string => {
   if (ms === null) return ""

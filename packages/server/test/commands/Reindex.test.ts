@@ -19,10 +19,10 @@ const fingerprint = { language: "js", language_version: "24", system: "test" }
 
 /** As a later version might read the calls: another name of the model. */
 const nextRules: FactRules = {
-  version: 4,
+  version: 5,
   read: (...call) => {
-    const { facts, usage } = ReadFacts.read(...call)
-    return { usage, facts: { ...facts, responseModel: "by the next version" } }
+    const { facts, ...read } = ReadFacts.read(...call)
+    return { ...read, facts: { ...facts, responseModel: "by the next version" } }
   }
 }
 
@@ -116,19 +116,19 @@ describe("tachograph reindex", () => {
     const { me } = await read(filename)
     const rest = me.rules.slice(1)
     expect(me).toMatchObject({
-      rules: `3${rest}`,
+      rules: `4${rest}`,
       events_by_rules: [
-        { rules: `3${rest}`, events: 7 },
-        { rules: `4${rest}`, events }
+        { rules: `4${rest}`, events: 7 },
+        { rules: `5${rest}`, events }
       ]
     })
     const { stdout } = await reindex("--json")
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ rules: `4${rest}`, events: 7, changed: 7, left: 0 },
-      projects: [{ project: "default", rules: [{ rules: `4${rest}`, events: events + 7 }] }]
+      ...{ rules: `5${rest}`, events: 7, changed: 7, left: 0 },
+      projects: [{ project: "default", rules: [{ rules: `5${rest}`, events: events + 7 }] }]
     })
     expect((await reindex()).stdout).toMatch(
-      /^Reindexed 0 events \(0 B\) by 4, prices [^]*default +4, prices .* +127\n/
+      /^Reindexed 0 events \(0 B\) by 5, prices [^]*default +5, prices .* +127\n/
     )
   })
 

@@ -96,7 +96,9 @@ describe.concurrent("tachograph over Postgres", () => {
     expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("run `tachograph migrate` first")])
 
     const migrating = { env: { TACHOGRAPH_STORAGE: admin.href } }
-    expect((await run(["migrate"], migrating)).stdout).toBe("Ran 0001_initial, 0002_recorded, 0003_audit_log\n")
+    expect((await run(["migrate"], migrating)).stdout).toBe(
+      "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost\n"
+    )
     expect((await run(["migrate"], migrating)).stdout).toBe("The tables are up to date\n")
     for (const grant of grants)
       await sql(

@@ -16,9 +16,10 @@ const maxCached = 10_000
 const maxNumber = 2 ** 30
 
 const keyOf = (
-  { api, fingerprintId, price, priceIsExact, unpriced }: Omit<EventColumns.EventKind, "rules">,
+  { api, fingerprintId, price, priceIsExact, unpriced, unpricedParts }: Omit<EventColumns.EventKind, "rules">,
   rules: string
-): string => `${fingerprintId} ${api} ${priceIsExact} ${unpriced} ${rules}${price === null ? "" : `=${price}`}`
+): string =>
+  `${fingerprintId} ${api} ${priceIsExact} ${unpriced} ${unpricedParts} ${rules}${price === null ? "" : `=${price}`}`
 
 /** The kinds of a project. */
 interface Known {

@@ -3,13 +3,21 @@
  * derive their columns from it. A field of `EventSummary` without a column does not compile; nor does a column that no
  * migration creates.
  */
-import { type AppendEvent, CallFacts, type EventSummary, stopReasons, unpricedReasons } from "@tachograph/core"
+import {
+  type AppendEvent,
+  CallFacts,
+  type EventSummary,
+  stopReasons,
+  unpricedParts,
+  unpricedReasons
+} from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
 import type * as RecordedColumn from "../migrations/0002Recorded.ts"
+import type * as StatedCost from "../migrations/0004StatedCost.ts"
 import {
   answeringModel,
   boolean,
@@ -25,7 +33,8 @@ import {
   time,
   traceId,
   uuid,
-  wordOf
+  wordOf,
+  wordsOf
 } from "./FieldCodec.ts"
 import * as KnownWords from "./KnownWords.ts"
 import { orUndefined } from "./RowDecoding.ts"
@@ -33,8 +42,8 @@ import { orUndefined } from "./RowDecoding.ts"
 type Value = BulkValues.Value
 
 /** Columns of the tables `events` and `event_kinds` that some migration creates. */
-type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn
-type KindColumn = Initial.KindColumn
+type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn | StatedCost.EventColumn
+type KindColumn = Initial.KindColumn | StatedCost.KindColumn
 
 interface FieldColumn<A, Column = CreatedColumn> extends Codec<A> {
   readonly column: Column
@@ -65,7 +74,10 @@ export const nameColumns = {
 type NameField = keyof typeof nameColumns
 
 /** Fields of the event's kind, whose number the row holds. None depends on other fields. */
-export type EventKind = Pick<EventSummary, "fingerprintId" | "api" | "price" | "priceIsExact" | "unpriced"> &
+export type EventKind = Pick<
+  EventSummary,
+  "fingerprintId" | "api" | "price" | "priceIsExact" | "unpricedParts" | "unpriced"
+> &
   Pick<AppendEvent, "rules">
 type KindFields = { readonly [Field in keyof EventKind]: FieldColumn<EventKind[Field], KindColumn> }
 
@@ -74,6 +86,7 @@ export const kindFields = (sql: SqlClient.SqlClient): KindFields => ({
   api: stored("api", wordOf(ProviderNames.apis)),
   price: stored("price_name", nullable(text())),
   priceIsExact: stored("price_is_exact", nullable(boolean)),
+  unpricedParts: stored("unpriced_parts", nullable(wordsOf(unpricedParts))),
   unpriced: stored("unpriced", nullable(wordOf(unpricedReasons))),
   rules: stored("rules", text())
 })
@@ -129,6 +142,8 @@ export const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   errorType: stored("error_type", nullable(text())),
   errorStatus: stored("error_status", nullable(number("smallint"))),
   costUsd: stored("cost", nullable(number("bigint"))),
+  statedCostUsd: stored("stated_cost", nullable(number("bigint"))),
+  listCostUsd: stored("list_cost", nullable(number("bigint"))),
   inputsBytes: stored("inputs_bytes", number("integer")),
   outputBytes: stored("output_bytes", number("integer")),
   recorded: stored("recorded", nullable(json()))

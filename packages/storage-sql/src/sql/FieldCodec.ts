@@ -48,6 +48,13 @@ export const wordOf = <A extends string>(words: ReadonlyArray<A>): Codec<A> => (
   decode: (stored) => words[Number(stored)]!
 })
 
+/** A bit for each word of a list to which words are only ever appended, and so in the order of the list. */
+export const wordsOf = <A extends string>(words: ReadonlyArray<A>): Codec<ReadonlyArray<A>> => ({
+  type: "smallint",
+  encode: (field) => field.reduce((bits, word) => bits | (1 << words.indexOf(word)), 0),
+  decode: (stored) => words.filter((_, index) => (Number(stored) & (1 << index)) !== 0)
+})
+
 export const knownWord = (words: ReadonlyArray<string>): Codec<string> => ({
   type: "varchar",
   encode: (field) => KnownWords.encode(words, field),

@@ -67,8 +67,11 @@ export const define = ({ describe, fixture, it }: Cases) => {
         error_status: null,
         // Dollars per million: 3 for input, 0.30 for what was cached, and 15 for output.
         cost_usd: "0.0000705",
+        stated_cost_usd: null,
+        list_cost_usd: null,
         price: "anthropic/claude-sonnet-4-5",
         price_is_exact: true,
+        unpriced_parts: [],
         unpriced: null
       }
       const page = await list({ session: "summary" })

@@ -30,8 +30,11 @@ export const eventFacts = {
   error_type: null,
   error_status: null,
   cost_usd: null,
+  stated_cost_usd: null,
+  list_cost_usd: null,
   price: null,
   price_is_exact: null,
+  unpriced_parts: null,
   unpriced: "no-usage"
 }
 

@@ -9,7 +9,8 @@ import {
   PersonId,
   SessionId,
   SpanId,
-  TraceId
+  TraceId,
+  unpricedParts
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -64,8 +65,11 @@ export const define = (test: Test) => {
         errorType: "overloaded_error",
         errorStatus: 529,
         costUsd: 2 ** 53 - 1,
+        statedCostUsd: 2 ** 53 - 1,
+        listCostUsd: 0,
         price: "openai/a price",
         priceIsExact: false,
+        unpricedParts,
         api: "provider2-beta-messages"
       })
       // The longest words, which no list of known ones has.

@@ -33,11 +33,11 @@ const first: FactRules = { version: 1, read: ReadFacts.read }
 const second: FactRules = {
   version: 2,
   read: (...call) => {
-    const { facts, usage } = ReadFacts.read(...call)
+    const { facts, ...read } = ReadFacts.read(...call)
     const inputTokens = facts.inputTokens === null ? null : facts.inputTokens + 1_000_000
     const model = "of the second"
     const changed = { model, responseModel: model, inputTokens, stopReason: "pause", toolCalls: ["t"] } as const
-    return { usage, facts: { ...facts, ...changed } }
+    return { ...read, facts: { ...facts, ...changed } }
   }
 }
 

@@ -53,6 +53,7 @@ export const eventDamages: ReadonlyArray<RowDamage> = [
   eventColumn("tool_calls", () => "t", "fields"),
   eventColumn("error_type", () => "e", "fields"),
   eventColumn("cost", () => 3, "fields"),
+  eventColumn("stated_cost", () => 3, "fields"),
   eventColumn("recorded", () => `{"redacted":2}`, "fields"),
   eventColumn("pack_number", ({ pack_number }) => plus(pack_number, 1), "texts", ["pack-without-event"]),
   eventColumn("session_number", () => nowhere, "fields and texts", [

@@ -43,6 +43,20 @@ export const define = (world: World) => {
       expect(await problemsOf(page)).toEqual([])
     })
 
+    it("shows what the answer says that it cost beside the price list, and what that leaves out", async () => {
+      const fields = { fingerprint_id: world.fingerprintId, session: "a cost that is stated" }
+      const usage = { prompt_tokens: 100, completion_tokens: 50, cost: 0.02075 }
+      const inputs = { model: "openai/gpt-4o:online", messages: [user("What is new?")] }
+      const output = { id: "gen-1", model: inputs.model, choices: [], usage }
+      const id = await recorded(world.server.client, fields, { api: "provider1-chat-completions", inputs, output })
+      const { page } = await world.visit(`#/events/${id}`)
+      const facts = page.locator("dl.facts")
+      await facts.getByText("By the list").waitFor()
+      const shown = await facts.innerText()
+      expect(shown).toMatch(/Cost\s+\$0\.0208 as the answer says\s+By the list\s+\$0\.00075/)
+      expect(shown).toMatch(/Without\s+searches of the web/)
+    })
+
     it("is found, with its neighbours, where it was imported after later ones", async () => {
       const session = "imported late"
       const { client } = world.server

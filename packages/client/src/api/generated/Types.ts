@@ -191,8 +191,11 @@ export interface Event {
   readonly error_type: string | null
   readonly error_status: number | null
   readonly cost_usd: string | null
+  readonly stated_cost_usd: string | null
+  readonly list_cost_usd: string | null
   readonly price: string | null
   readonly price_is_exact: boolean | null
+  readonly unpriced_parts: ReadonlyArray<"audio" | "images" | "video" | "cache_write_1h" | "citations" | "web_search" | "file_search" | "code_interpreter" | "maps" | "advisor"> | null
   readonly unpriced: "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier" | null
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
@@ -250,8 +253,11 @@ export interface EventSummary {
   readonly error_type: string | null
   readonly error_status: number | null
   readonly cost_usd: string | null
+  readonly stated_cost_usd: string | null
+  readonly list_cost_usd: string | null
   readonly price: string | null
   readonly price_is_exact: boolean | null
+  readonly unpriced_parts: ReadonlyArray<"audio" | "images" | "video" | "cache_write_1h" | "citations" | "web_search" | "file_search" | "code_interpreter" | "maps" | "advisor"> | null
   readonly unpriced: "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier" | null
   readonly inputs_bytes: number
   readonly output_bytes: number
@@ -414,8 +420,11 @@ export interface SessionCall {
   readonly error_type: string | null
   readonly error_status: number | null
   readonly cost_usd: string | null
+  readonly stated_cost_usd: string | null
+  readonly list_cost_usd: string | null
   readonly price: string | null
   readonly price_is_exact: boolean | null
+  readonly unpriced_parts: ReadonlyArray<"audio" | "images" | "video" | "cache_write_1h" | "citations" | "web_search" | "file_search" | "code_interpreter" | "maps" | "advisor"> | null
   readonly unpriced: "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier" | null
   readonly inputs_bytes: number
   readonly output_bytes: number

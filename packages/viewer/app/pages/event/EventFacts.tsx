@@ -43,6 +43,19 @@ const unpriced: Readonly<Record<string, string>> = {
   "service-tier": "the price list lacks its service tier"
 }
 
+const unpricedParts: Readonly<Record<NonNullable<CallState["call"]["unpriced_parts"]>[number], string>> = {
+  audio: "audio",
+  images: "images",
+  video: "video",
+  cache_write_1h: "caches written for an hour",
+  citations: "citations",
+  web_search: "searches of the web",
+  file_search: "searches of files",
+  code_interpreter: "a code interpreter",
+  maps: "maps",
+  advisor: "an advisor"
+}
+
 export const EventFacts = ({ state: { call, fresh, output } }: { readonly state: CallState }) => (
   <aside class="side" aria-label="Facts of the call">
     <dl class="facts">
@@ -75,6 +88,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       </Fact>
       <Fact name="Cost">
         <Cost usd={call.cost_usd} />
+        {call.stated_cost_usd !== null && <small> as the answer says</small>}
         {call.unpriced !== null && (
           <small>
             {" "}
@@ -82,9 +96,20 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
           </small>
         )}
       </Fact>
+      {call.list_cost_usd !== null && (
+        <Fact name="By the list">
+          <Cost usd={call.list_cost_usd} />
+        </Fact>
+      )}
       {call.price !== null && (
         <Fact name="Price of">
           <Plain text={call.price} />
+        </Fact>
+      )}
+      {call.unpriced_parts !== null && call.unpriced_parts.length > 0 && (
+        <Fact name="Without">
+          {call.unpriced_parts.map((part) => unpricedParts[part]).join(", ")}
+          <small> the price list has no price for it</small>
         </Fact>
       )}
       <Fact name="Stopped">
