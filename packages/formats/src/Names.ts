@@ -6,8 +6,12 @@ const maxLength = 255
 /** What no name may have: U+0000, and halves of surrogate pairs. */
 const forbidden = /[\0\u{D800}-\u{DFFF}]/gu
 
+/** What no URL can hold as a part of its path. */
+const stepOfPath = /^\.{1,2}$/
+
 /** A name without what none may have. */
-export const allowed = (name: string): string => name.replace(forbidden, "\uFFFD")
+export const allowed = (name: string): string =>
+  stepOfPath.test(name) ? name.replaceAll(".", "\uFFFD") : name.replace(forbidden, "\uFFFD")
 
 /** Whether a name has more characters than an event may have of one. */
 export const isTooLong = (name: string): boolean => Array.from(name).length > maxLength

@@ -47,14 +47,18 @@ describe("createHandler", () => {
     expect(typed.map(({ length }) => length)).toEqual([1, 1, 1, 1])
   })
 
-  it.each(Events.kinds)("reads a name that URLs normalize away, over %s", async (kind) => {
-    const handler = closed(createHandler({ storage, apiKeys: [key] }))
-    const client = HttpClient.make(Events.overLambda(kind, handler), key)
-    await client.put("/api/v1/agents", { agent_name: ".." })
-    const request = new Request("http://localhost/", { headers: { authorization: `Bearer ${key}` } })
-    const result = await handler(await Events.eventOf(kind, request, "/api/v1/agents/%2E%2E?x=1"))
-    expect(JSON.parse(result.body)).toMatchObject({ agent_name: ".." })
-  })
+  it.each(Events.kinds)(
+    "reads a name as the path has it, and refuses one that URLs leave out, over %s",
+    async (kind) => {
+      const handler = closed(createHandler({ storage, apiKeys: [key] }))
+      const client = HttpClient.make(Events.overLambda(kind, handler), key)
+      await client.put("/api/v1/agents", { agent_name: "..a" })
+      const request = new Request("http://localhost/", { headers: { authorization: `Bearer ${key}` } })
+      const of = async (path: string) => JSON.parse((await handler(await Events.eventOf(kind, request, path))).body)
+      expect(await of("/api/v1/agents/%2E%2Ea?x=1")).toMatchObject({ agent_name: "..a" })
+      expect(await of("/api/v1/agents/%2E%2E?x=1")).toMatchObject({ detail: [{ loc: ["path", "agent_name"] }] })
+    }
+  )
 
   it.each(Events.kinds)("is mounted below a path, over %s", async (kind) => {
     const handler = closed(createHandler({ storage, apiKeys: [key], basePath: "/tachograph" }))

@@ -17,7 +17,9 @@ it.each<[string, unknown, string | undefined]>([
   ["a list of an empty text is none", [""], undefined],
   ["what has no text is none", Object.create(null), undefined],
   ["a symbol is a text", Symbol("a"), "Symbol(a)"],
-  ["half a surrogate pair is replaced", "a\uD800", "a\uFFFD"]
+  ["half a surrogate pair is replaced", "a\uD800", "a\uFFFD"],
+  ["dots that no URL can hold are replaced", "..", "\uFFFD\uFFFD"],
+  ["other dots are kept", "...", "..."]
 ])("records a call whatever its names are: %s", async (_, given, expected) => {
   const server = await startServer()
   const recorder = createRecorder({ url: server.url, apiKey })

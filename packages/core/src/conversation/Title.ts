@@ -11,6 +11,11 @@ const maxElements = 100
 /** Context that an agent has put into the user's message: nothing but an element, such as `<system-reminder>…</system-reminder>`. */
 const injected = /^<([\w-]+)[^>]*>[^]*<\/\1>$/
 
+/** How opencode asks for a title of its own, before the words of the user. */
+const askingForTitle = "Generate a title for this conversation:"
+
+const isInjected = (text: string): boolean => text === askingForTitle || injected.test(text)
+
 const textsOf = ({ parts }: Message): ReadonlyArray<string> =>
   parts.flatMap(({ content, type }) => (type === "text" && typeof content === "string" ? [content.trim()] : []))
 
@@ -39,7 +44,7 @@ export const titleOf = (api: Api, inputs: unknown): string | null => {
   for (const message of messagesOf(api, inputs)) {
     if (message.role !== "user") continue
     const texts = textsOf(message).filter((text) => text !== "")
-    const words = texts.filter((text) => !injected.test(text))
+    const words = texts.filter((text) => !isInjected(text))
     if (words.length > 0) return cut(words.join(" "))
     other ??= texts.length > 0 ? cut(texts.join(" ")) : null
   }

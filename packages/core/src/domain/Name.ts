@@ -1,6 +1,6 @@
 /**
  * The rule for all names: 1 to 255 Unicode code points without U+0000 and lone surrogates, which some databases cannot
- * store. Names are not trimmed and not case-folded.
+ * store, and neither `.` nor `..`, which no URL can hold. Names are not trimmed and not case-folded.
  */
 import * as Schema from "effect/Schema"
 import * as Violation from "./Violation.ts"
@@ -28,17 +28,31 @@ const violationOf = (minimum: number) => (name: string) => {
   return name.length > maxNameLength && Array.from(name).length > maxNameLength ? tooLong : undefined
 }
 
-/** The rule as a check, for other texts that are as long. */
+/** Clients leave such parts of a path out of a URL, also where their dots are escaped: what has this name could not be asked for. */
+const isStepOfPath = (name: string): boolean => name === "." || name === ".."
+
+const violationOfName = (minimum: number) => {
+  const violation = violationOf(minimum)
+  return (name: string) =>
+    isStepOfPath(name) ? Violation.valueError("names cannot be . or .., which no URL can hold") : violation(name)
+}
+
+/** The rule for other texts that are as long. */
 export const nameCheck = Violation.check(violationOf(1), {
   expected: "a name of 1 to 255 characters",
   toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
 })
 
-export const Name = Schema.String.check(nameCheck).annotate({
-  description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates"
+export const Name = Schema.String.check(
+  Violation.check(violationOfName(1), {
+    expected: "a name of 1 to 255 characters",
+    toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
+  })
+).annotate({
+  description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates; neither . nor .."
 })
 
 /** A name that may be empty, for session ids: the interface has a separate error for an empty one. */
 export const NameOrEmpty = Schema.String.check(
-  Violation.check(violationOf(0), { expected: "a name of at most 255 characters" })
+  Violation.check(violationOfName(0), { expected: "a name of at most 255 characters" })
 )

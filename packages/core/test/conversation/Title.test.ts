@@ -45,6 +45,9 @@ describe("titleOf", () => {
       titleOf("provider2-messages", { messages: [{ role: "user", content }] })
     expect(titleFor(context, words)).toBe("<b>bold</b> words")
     expect(titleFor(context)).toBe("<system-reminder a='b'> Today is Monday. </system-reminder>")
+    expect(titleFor({ type: "text", text: "Generate a title for this conversation:\n" }, words)).toBe(
+      "<b>bold</b> words"
+    )
   })
 
   it.each([

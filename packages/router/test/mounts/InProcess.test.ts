@@ -11,22 +11,22 @@ describe("recorder", () => {
     const client = HttpClient.make(tachograph.fetch, apiKey)
     const get = async (path: string) => (await client.get(`/in/here/api/v1${path}`)).body
     const id = await tachograph.fingerprint(fingerprint)
-    for (const n of [1, 2, 3]) await tachograph.record(event(id, { agent: "..", person: "a/b", duration_ms: n }))
+    for (const n of [1, 2, 3]) await tachograph.record(event(id, { agent: "a b", person: "a/b", duration_ms: n }))
     await client.put("/in/here/api/v1/people", { person_id: "a/b", properties: { x: 1 } })
 
-    const page = await recorder.listEvents({ agent: "..", limit: 2, order: "desc" })
-    expect(page).toEqual(await get("/events?agent=..&limit=2&order=desc"))
+    const page = await recorder.listEvents({ agent: "a b", limit: 2, order: "desc" })
+    expect(page).toEqual(await get("/events?agent=a%20b&limit=2&order=desc"))
     expect(page.events.map(({ duration_ms }) => duration_ms)).toEqual([3, 2])
-    const rest = await recorder.listEvents({ agent: "..", limit: 2, order: "desc", cursor: page.next_cursor! })
+    const rest = await recorder.listEvents({ agent: "a b", limit: 2, order: "desc", cursor: page.next_cursor! })
     expect([rest.events.length, rest.next_cursor]).toEqual([1, null])
 
     const eventId = page.events[0]!.event_id
     expect(await recorder.getEvent(eventId)).toEqual(await get(`/events/${eventId}`))
     expect(await recorder.getPerson("a/b")).toEqual(await get("/people/a%2Fb"))
-    expect((await recorder.getAgent("..")).agent_name).toBe("..")
+    expect((await recorder.getAgent("a b")).agent_name).toBe("a b")
     expect(await recorder.listAgents({ limit: 1 })).toEqual(await get("/agents?limit=1"))
-    expect((await recorder.listAgentVersions("..")).agent_versions).toMatchObject([{ agent_version_name: "default" }])
-    expect((await recorder.deprecateAgentVersion("..", "default")).deprecated_at).not.toBeNull()
+    expect((await recorder.listAgentVersions("a b")).agent_versions).toMatchObject([{ agent_version_name: "default" }])
+    expect((await recorder.deprecateAgentVersion("a b", "default")).deprecated_at).not.toBeNull()
     expect(await recorder.listPeople()).toEqual(await get("/people"))
     expect((await recorder.listPeople({}, { project: "other" })).people).toEqual([])
     expect(await recorder.getFingerprint(id)).toEqual(await get(`/fingerprints/${id}`))
@@ -42,7 +42,7 @@ describe("recorder", () => {
     await expect(recorder.listAgents({ cursor: "x" })).rejects.toMatchObject({ type: "validation-error" })
     expect(await recorder.getMe()).toEqual({ ...(await get("/me")), scopes: ["record", "read"] })
     expect((await recorder.getMe({ project: "other" })).project).toBe("other")
-    expect((await recorder.getAgentVersion("..", "default")).agent_version_number).toBe(1)
+    expect((await recorder.getAgentVersion("a b", "default")).agent_version_number).toBe(1)
   })
 
   it("searches the same in process as over HTTP", async () => {

@@ -15,6 +15,13 @@ it("puts U+FFFD in the place of what no name may have, as the client does", () =
   expect(groupingOf(headers).grouping).toEqual({ session: "a\uFFFDb", agent: "😀\uFFFD", person: "\xed\xa0\xbd" })
 })
 
+it("puts it in the place of dots that no URL can hold, wherever the name comes from", () => {
+  const headers = ["X-Tachograph-Session", "..", "X-Tachograph-Agent", ".", "X-Tachograph-Person", ".a."]
+  expect(groupingOf(headers).grouping).toEqual({ session: "\uFFFD\uFFFD", agent: "\uFFFD", person: ".a." })
+  const { grouping } = groupingOf(["X-Claude-Code-Session-Id", "..", "User-Agent", "claude-cli/.. (external)"])
+  expect(grouping).toEqual({ session: "\uFFFD\uFFFD", agent: "claude-code", agent_version: "\uFFFD\uFFFD" })
+})
+
 it("hears of the beta in any of several headers", () => {
   expect(betaOf(["Anthropic-Beta", "", "anthropic-beta", "files-api-2025-04-14"])).toBe(", files-api-2025-04-14")
   expect(betaOf(["anthropic-version", "2023-06-01"])).toBeUndefined()

@@ -1,7 +1,7 @@
 /** People. */
 import { expect } from "vitest"
 import type { Cases } from "./Cases.ts"
-import { badNames, event, expectError, expectInvalid, goodNames, iso8601 } from "./Requests.ts"
+import { badNames, event, expectError, expectInvalid, goodNames, hasPath, iso8601 } from "./Requests.ts"
 
 const people = "/api/v1/people"
 
@@ -78,12 +78,11 @@ export const define = ({ describe, fixture, it }: Cases) => {
     it("accepts any id in the body and in the path", async () => {
       for (const name of goodNames) {
         expect((await put(people, { person_id: name })).body.person_id).toBe(name)
-        if (name === "..") continue
         expect((await get(`${people}/${encodeURIComponent(name)}`)).body.person_id).toBe(name)
       }
       for (const [name, type] of badNames) {
         expectInvalid(await put(people, { person_id: name }), type, "body", "person_id")
-        if (!name.isWellFormed()) continue
+        if (!hasPath(name)) continue
         expectInvalid(await get(`${people}/${encodeURIComponent(name)}`), type, "path", "person_id")
       }
     })

@@ -64,7 +64,9 @@ export const goodNames = [
   "e\u0301",
   "a/b;c?d#e%25+&=",
   "\n",
-  "..",
+  "...",
+  "%2E%2E",
+  ". ",
   "null"
 ]
 /** Invalid names, with the type of their validation error. */
@@ -73,5 +75,10 @@ export const badNames: ReadonlyArray<readonly [name: string, type: string]> = [
   ["x".repeat(256), "string_too_long"],
   ["😀".repeat(256), "string_too_long"],
   ["a\u0000b", "value_error"],
-  ["a\ud800", "value_error"]
+  ["a\ud800", "value_error"],
+  [".", "value_error"],
+  ["..", "value_error"]
 ]
+
+/** Whether a path can have a name as a segment: clients leave out one of dots, also where they are escaped. */
+export const hasPath = (name: string): boolean => name.isWellFormed() && !/^\.{1,2}$/.test(name)
