@@ -1,4 +1,5 @@
 /** Several processes that share a database. `PROCESS_EVENTS` is the number of events of each process, for a longer run. */
+import { Migrations } from "@tachograph/storage-sql"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "vitest"
@@ -30,7 +31,7 @@ describe("Postgres, several processes", () => {
       )
       expect(printed.map((deadlocks) => deadlocks.trim())).toEqual(Array.from({ length: processes }, () => "0"))
       expect(await query("SELECT migration_id FROM tachograph_migrations ORDER BY migration_id")).toEqual(
-        Array.from({ length: 3 }, (_, n) => ({ migration_id: n + 1 }))
+        Array.from({ length: Migrations.names.length }, (_, n) => ({ migration_id: n + 1 }))
       )
       expect(await query("SELECT count(*)::int AS n FROM events")).toEqual([{ n: processes * events }])
       const numbers = Array.from({ length: 50 }, (_, n) => ({ n: n + 1 }))

@@ -99,7 +99,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       a.push(assistant("A1"), user("a2"))
       b.push(assistant("B1"), user("b2"))
       const [b2, a2] = [await chat(session, b, answered("B2")), await chat(session, a, answered("A2"))]
-      // A is compacted: of six messages, the last two stay.
+      // A is compacted: of its messages, the last two stay, and no instructions.
       const compacted = [user("What was said before: a1."), user("a2"), assistant("A2"), user("a3")]
       const a3 = await chat(session, compacted, answered("A3"))
       // In B, an earlier message is cleared.
@@ -119,7 +119,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           parent: a2,
           kept: 2,
           new: [11, 12],
-          gone: [1, 2, 3],
+          gone: [2, 3],
           output: [13],
           carried: {
             kept: 0,
