@@ -2,7 +2,9 @@
  * The rule for all names: 1 to 255 Unicode code points without U+0000 and lone surrogates, which some databases cannot
  * store, and neither `.` nor `..`, which no URL can hold. Names are not trimmed and not case-folded.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 import * as Violation from "./Violation.ts"
 
 /** In code points. Short enough for an index key in any database, long enough for a URL or a file path. */
@@ -28,31 +30,34 @@ const violationOf = (minimum: number) => (name: string) => {
   return name.length > maxNameLength && Array.from(name).length > maxNameLength ? tooLong : undefined
 }
 
-/** Clients leave such parts of a path out of a URL, also where their dots are escaped: what has this name could not be asked for. */
-const isStepOfPath = (name: string): boolean => name === "." || name === ".."
-
-const violationOfName = (minimum: number) => {
-  const violation = violationOf(minimum)
-  return (name: string) =>
-    isStepOfPath(name) ? Violation.valueError("names cannot be . or .., which no URL can hold") : violation(name)
-}
-
-/** The rule for other texts that are as long. */
+/** The rule for other texts that are as long, and for names that were stored. */
 export const nameCheck = Violation.check(violationOf(1), {
   expected: "a name of 1 to 255 characters",
   toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
 })
 
-export const Name = Schema.String.check(
-  Violation.check(violationOfName(1), {
-    expected: "a name of 1 to 255 characters",
-    toJsonSchema: () => ({ minLength: 1, maxLength: maxNameLength })
-  })
-).annotate({
+const stepOfPath = Violation.valueError("names cannot be . or .., which no URL can hold")
+
+/**
+ * Refuses what clients leave out of the path of a URL, also where its dots are escaped: what has this name could not be asked for. Only where
+ * a name comes in: answers name what an earlier version stored.
+ */
+const refusingSteps = {
+  decode: SchemaGetter.checkEffect<string>((name, options) =>
+    Effect.succeed(name === "." || name === ".." ? Violation.issue(stepOfPath, name, options) : true)
+  ),
+  encode: SchemaGetter.passthrough<string>()
+}
+
+const stored = Schema.String.check(nameCheck).annotate({
   description: "1 to 255 characters of any Unicode, except U+0000 and lone surrogates; neither . nor .."
 })
 
-/** A name that may be empty, for session ids: the interface has a separate error for an empty one. */
-export const NameOrEmpty = Schema.String.check(
-  Violation.check(violationOfName(0), { expected: "a name of at most 255 characters" })
+export const Name = stored.pipe(Schema.decodeTo(stored, refusingSteps))
+
+const storedOrEmpty = Schema.String.check(
+  Violation.check(violationOf(0), { expected: "a name of at most 255 characters" })
 )
+
+/** A name that may be empty, for session ids: the interface has a separate error for an empty one. */
+export const NameOrEmpty = storedOrEmpty.pipe(Schema.decodeTo(storedOrEmpty, refusingSteps))

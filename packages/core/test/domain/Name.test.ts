@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { Name } from "../../src/domain/Name.ts"
+import { Name, NameOrEmpty } from "../../src/domain/Name.ts"
 
 const isName = (text: string) => Option.isSome(Schema.decodeUnknownOption(Name)(text))
 
@@ -11,6 +11,17 @@ describe("Name", () => {
   ])("has 1 to 255 code points %s", (_, character) => {
     expect([0, 1, 255, 256].map((length) => isName(character.repeat(length)))).toEqual([false, true, true, false])
   })
+
+  it.each([Name, NameOrEmpty])(
+    "is no step of a path where it comes in, and is answered where an earlier version stored it",
+    (schema) => {
+      for (const name of [".", ".."]) {
+        expect(Option.isSome(Schema.decodeUnknownOption(schema)(name))).toBe(false)
+        expect(Schema.encodeSync(schema)(name)).toBe(name)
+      }
+      for (const name of ["...", ". ", "a..", "%2E"]) expect(Schema.decodeUnknownSync(schema)(name)).toBe(name)
+    }
+  )
 
   it("is refused by its length before its characters are read", () => {
     let reads = 0
