@@ -7,7 +7,7 @@ import { type HttpClient, Replay, Workloads } from "@tachograph/testkit"
 const { areAvailable, expand, placeholder } = Workloads
 
 /** Calls of the coding run, which carry their whole history: its 431 send 160 MB. */
-const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 100)
+const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 60)
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
   "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),

@@ -253,60 +253,54 @@ describe("a recovery to a point in time", () => {
 })
 
 describe("a failover", () => {
-  it(
-    "loses nothing acknowledged, is not ready before the promotion, and records after it",
-    { timeout: 60_000 },
-    async () => {
-      const [name, network] = forwarders
-      const hostsOf = (url: string) => url.replace(/@([^/]+)/, `@$1,${new URL(standby.url).host}`)
-      const recorders = {
-        /** Its name leads to the standby before that is promoted. */
-        name: await Recorder.open({ url: name!.urlOf(primary.url) }),
-        hosts: await Recorder.open({ url: hostsOf(primary.url), targetSessionAttrs: "read-write" }),
-        /** Its network swallows what it sends to the first of the hosts. */
-        network: await Recorder.open({ url: hostsOf(network!.urlOf(primary.url)) })
-      }
-      const all = Object.values(recorders)
-      const ending = new AbortController()
-      const loads = all.flatMap((recorder) => Array.from({ length: 3 }, () => recorder.load(ending.signal)))
-      while (all.some(({ acknowledged }) => acknowledged.length < 5)) await wait(20)
-
-      network!.swallow()
-      name!.leadTo(standby.url)
-      primary.kill()
-      await Promise.all(all.map((recorder) => recorder.until(503, () => recorder.ready())))
-      const before = all.map(({ acknowledged }) => acknowledged.length)
-      const seen: Array<ReadonlyArray<number>> = []
-      for (let round = 0; round < 10; round++) {
-        seen.push(await Promise.all([recorders.name.ready(), recorders.hosts.ready()]))
-        await wait(100)
-      }
-      expect(new Set(seen.flat())).toEqual(new Set([503]))
-      expect(await recorders.name.read()).toBe(200)
-      expect(await recorders.hosts.read()).toBe(503)
-      // The log has one line a second: the first may still be of the connections that the primary's end has closed.
-      await expect
-        .poll(() => recorders.name.lines.some((line) => line.includes("the database is a standby")))
-        .toBe(true)
-      expect(all.map(({ acknowledged }) => acknowledged.length)).toEqual(before)
-
-      const promotedAt = Date.now()
-      await query(standby.url, "SELECT pg_promote()")
-      const seconds = Object.entries(recorders).map(async ([which, recorder]) => {
-        await recorder.until(200)
-        return `${which} ${((Date.now() - promotedAt) / 1_000).toFixed(1)} s`
-      })
-      console.info(`First 200 after the promotion: ${(await Promise.all(seconds)).join(", ")}`)
-      await Promise.all(all.map((recorder) => recorder.until(200, () => recorder.ready())))
-      ending.abort()
-      await Promise.all(loads)
-
-      const acknowledged = all.flatMap((recorder) => recorder.acknowledged)
-      const stored = await query<{ id: string }>(standby.url, "SELECT CAST(event_id AS text) AS id FROM events")
-      const ids = new Set(stored.map(({ id }) => id))
-      expect(acknowledged.length).toBeGreaterThan(before.reduce((sum, count) => sum + count, 0))
-      expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
-      await Promise.all(all.map(({ tachograph }) => tachograph.close()))
+  it("loses nothing acknowledged, is not ready before the promotion, and records after it", async () => {
+    const [name, network] = forwarders
+    const hostsOf = (url: string) => url.replace(/@([^/]+)/, `@$1,${new URL(standby.url).host}`)
+    const recorders = {
+      /** Its name leads to the standby before that is promoted. */
+      name: await Recorder.open({ url: name!.urlOf(primary.url) }),
+      hosts: await Recorder.open({ url: hostsOf(primary.url), targetSessionAttrs: "read-write" }),
+      /** Its network swallows what it sends to the first of the hosts. */
+      network: await Recorder.open({ url: hostsOf(network!.urlOf(primary.url)) })
     }
-  )
+    const all = Object.values(recorders)
+    const ending = new AbortController()
+    const loads = all.flatMap((recorder) => Array.from({ length: 3 }, () => recorder.load(ending.signal)))
+    while (all.some(({ acknowledged }) => acknowledged.length < 5)) await wait(20)
+
+    network!.swallow()
+    name!.leadTo(standby.url)
+    primary.kill()
+    await Promise.all(all.map((recorder) => recorder.until(503, () => recorder.ready())))
+    const before = all.map(({ acknowledged }) => acknowledged.length)
+    const seen: Array<ReadonlyArray<number>> = []
+    for (let round = 0; round < 10; round++) {
+      seen.push(await Promise.all([recorders.name.ready(), recorders.hosts.ready()]))
+      await wait(100)
+    }
+    expect(new Set(seen.flat())).toEqual(new Set([503]))
+    expect(await recorders.name.read()).toBe(200)
+    expect(await recorders.hosts.read()).toBe(503)
+    // The log has one line a second: the first may still be of the connections that the primary's end has closed.
+    await expect.poll(() => recorders.name.lines.some((line) => line.includes("the database is a standby"))).toBe(true)
+    expect(all.map(({ acknowledged }) => acknowledged.length)).toEqual(before)
+
+    const promotedAt = Date.now()
+    await query(standby.url, "SELECT pg_promote()")
+    const seconds = Object.entries(recorders).map(async ([which, recorder]) => {
+      await recorder.until(200)
+      return `${which} ${((Date.now() - promotedAt) / 1_000).toFixed(1)} s`
+    })
+    console.info(`First 200 after the promotion: ${(await Promise.all(seconds)).join(", ")}`)
+    await Promise.all(all.map((recorder) => recorder.until(200, () => recorder.ready())))
+    ending.abort()
+    await Promise.all(loads)
+
+    const acknowledged = all.flatMap((recorder) => recorder.acknowledged)
+    const stored = await query<{ id: string }>(standby.url, "SELECT CAST(event_id AS text) AS id FROM events")
+    const ids = new Set(stored.map(({ id }) => id))
+    expect(acknowledged.length).toBeGreaterThan(before.reduce((sum, count) => sum + count, 0))
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
+    await Promise.all(all.map(({ tachograph }) => tachograph.close()))
+  })
 })
