@@ -53,7 +53,7 @@ export const define = (world: World) => {
       const facts = page.locator("dl.facts")
       await facts.getByText("By the list").waitFor()
       const shown = await facts.innerText()
-      expect(shown).toMatch(/Cost\s+\$0\.0208 as the answer says\s+By the list\s+\$0\.00075/)
+      expect(shown).toMatch(/Cost\s+\$0\.02 as the answer says\s+By the list\s+\$0\.00075/)
       expect(shown).toMatch(/Without\s+searches of the web/)
     })
 
