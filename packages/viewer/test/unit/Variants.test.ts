@@ -57,4 +57,17 @@ describe("variants", () => {
       ["y 2"]
     ])
   })
+
+  it("are looked for until so many characters are compared", () => {
+    const [before, after] = ["a".repeat(500_000), "b".repeat(500_000)]
+    const items = Array.from({ length: 200 }, (_, n) => ({ text: `${before}${n}${after}` }))
+    const [first, ...others] = Variants.group(
+      items,
+      ({ text }) => text,
+      () => ""
+    )
+    // The first is compared with none.
+    expect(first!.items.length).toBe(101)
+    expect(others.map((group) => group.items.length)).toEqual(Array.from({ length: 99 }, () => 1))
+  })
 })

@@ -6,6 +6,9 @@ const minVariants = 3
 /** The place has at most so many characters, and never more than what is the same around it. */
 const maxPlace = 100
 
+/** Characters that are the same and are compared for one page: some tenths of a second's work. What comes after stands alone. */
+const maxCompared = 100_000_000
+
 /** What are variants of one; alone where it has no other. The order stays: the first of `items` stands for all. */
 export interface Group<A> {
   readonly items: ReadonlyArray<A>
@@ -42,12 +45,13 @@ class Variants<A> {
     this.#before = this.#after = this.#shortest = this.#longest = text.length
   }
 
-  /** Takes a text if it differs from the others only in the place where these differ. */
-  take(item: A, text: string): boolean {
+  /** Takes a text if it differs from the others only in the place where these differ. `compared` is told what that took. */
+  take(item: A, text: string, compared: (characters: number) => void): boolean {
     const shortest = Math.min(this.#shortest, text.length)
     const longest = Math.max(this.#longest, text.length)
     const before = sameBefore(this.#text, text, Math.min(this.#before, shortest))
     const after = sameAfter(this.#text, text, Math.min(this.#after, shortest - before))
+    compared(before + after)
     const place = longest - before - after
     if (place > maxPlace || place > before + after) return false
     this.items.push(item)
@@ -72,11 +76,16 @@ export const group = <A>(
   keyOf: (item: A) => string
 ): ReadonlyArray<Group<A>> => {
   const found = new Map<string, Array<Variants<A>>>()
+  let left = maxCompared
+  const compared = (characters: number) => {
+    left -= characters
+  }
   for (const item of items) {
     const text = textOf(item)
     const others = found.get(keyOf(item)) ?? []
     found.set(keyOf(item), others)
-    if (!others.some((variants) => variants.take(item, text))) others.push(new Variants(item, text))
+    if (!others.some((variants) => left > 0 && variants.take(item, text, compared)))
+      others.push(new Variants(item, text))
   }
   const place = new Map(items.map((item, index) => [item, index]))
   return Array.from(found.values())
