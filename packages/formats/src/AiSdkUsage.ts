@@ -1,8 +1,8 @@
 /** The tokens of the AI SDK's results, whose shape differs between versions, and between results and providers. */
-import type { Json } from "./Format.ts"
+import type { Json, Tokens } from "./Format.ts"
 import { get, isEmpty, isObject, list, rest } from "./json/Read.ts"
 import { type Counts, countsOf, isCounting } from "./usage/Counts.ts"
-import { type Tokens, sumOf, tokensOf as read } from "./usage/Usage.ts"
+import { sumOf, tokensOf as read } from "./usage/Usage.ts"
 
 /** The steps of a result, or the result itself where it is one step. */
 export const stepsOf = (output: unknown): ReadonlyArray<unknown> => {

@@ -1,9 +1,9 @@
 /** How Anthropic counts what a call took, and says at which prices it served it. */
-import type { Json, Request, RequestBilling } from "./Format.ts"
+import type { Json, Request, RequestBilling, Tokens } from "./Format.ts"
 import { count, get, list, text } from "./json/Read.ts"
 import { countsOf } from "./usage/Counts.ts"
 import type { Found } from "./usage/Places.ts"
-import { billedOf, sumOf, type Tokens, tokensOf } from "./usage/Usage.ts"
+import { billedOf, sumOf, tokensOf } from "./usage/Usage.ts"
 
 /** What a request was served in: fast mode, or one country only, has prices of its own, beside those of the tier. */
 export const tierOf = (usage: unknown): string | null => {

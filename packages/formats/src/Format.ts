@@ -48,6 +48,11 @@ export interface Facts {
   readonly error_status: number | null
 }
 
+export type Tokens = Pick<
+  Facts,
+  "input_tokens" | "output_tokens" | "cache_read_tokens" | "cache_write_tokens" | "reasoning_tokens"
+>
+
 /** What costs something and is not counted, such as `maps`. `@tachograph/prices` has the same words. */
 export type Uncounted = "web_search" | "images" | "code_interpreter" | "maps" | "advisor"
 
@@ -75,16 +80,7 @@ export interface RequestBilling {
 }
 
 /** One of the requests that a call made, by itself. Where its provider and models are null, they are the call's. */
-export interface Request extends RequestBilling {
-  readonly provider: string | null
-  readonly model: string | null
-  readonly response_model: string | null
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly cache_read_tokens: number | null
-  readonly cache_write_tokens: number | null
-  readonly reasoning_tokens: number | null
-}
+export interface Request extends RequestBilling, Tokens, Pick<Facts, "provider" | "model" | "response_model"> {}
 
 /** What the price of a call depends on besides its facts. */
 export interface Billing extends RequestBilling {

@@ -2,7 +2,7 @@
  * What coding agents say of their calls: who they are, to which session a call belongs, and which sub-agent makes it. A header counts only as
  * sent by the program that has it: applications set others of these names to what they like, some to one value for all their calls.
  */
-import { get, text } from "./json/Read.ts"
+import { get, parsed, text } from "./json/Read.ts"
 
 export interface Said {
   readonly agent?: string | undefined
@@ -83,14 +83,6 @@ const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 /** How Claude Code named its user before 2.1.78. */
 const userOfClaudeCode = new RegExp(`^user_.*_account_.*_session_(${uuid})$`)
-
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * The session that a body says, for calls whose headers say none: of an older Claude Code, or of one behind a gateway. Codex makes its key for

@@ -1,6 +1,6 @@
 /** Tells model calls from other requests on the wire, whatever host they go to. */
 import type { Api } from "./Format.ts"
-import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, parsed, text } from "./json/Read.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 
 /** Those that go over the wire. */
@@ -87,14 +87,6 @@ const split = (url: string | URL): readonly [path: string, query: string] => {
   return [address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, "").replace(/\/$/, ""), query]
 }
 
-const parse = (body: string): unknown => {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
-
 /** Newer SDKs of Anthropic say only in the header `anthropic-beta` that a call is one of the beta, and on Bedrock in the body. */
 const isBeta = (query: string, body: unknown, header: string | null | undefined): boolean =>
   /(?:^|&)beta=true(?:&|$)/.test(query) || !isEmpty(header) || !isEmpty(get(body, "anthropic_beta"))
@@ -111,12 +103,12 @@ export const recognise = (url: string | URL, body?: unknown, betaHeader?: string
   const [path, query] = split(url)
   const found = endpoints.find((endpoint) => endpoint.path.test(path))
   if (found === undefined) return null
-  const parsed = typeof body === "string" ? parse(body) : body
-  const api = apiIn(found.apis, parsed)
+  const said = typeof body === "string" ? parsed(body) : body
+  const api = apiIn(found.apis, said)
   const isKnown = body !== undefined && body !== null
-  if (isKnown && !(isObject(parsed) && isCallOf[api](parsed, modelInPath(path) !== null))) return null
-  if (isInvoked(path) && !isConverse(url) && api === "provider1-chat-completions" && isOfNova(parsed)) return null
-  return withBeta(api, query, parsed, betaHeader)
+  if (isKnown && !(isObject(said) && isCallOf[api](said, modelInPath(path) !== null))) return null
+  if (isInvoked(path) && !isConverse(url) && api === "provider1-chat-completions" && isOfNova(said)) return null
+  return withBeta(api, query, said, betaHeader)
 }
 
 const withBeta = (api: WireApi, query: string, body: unknown, betaHeader: string | null | undefined): WireApi =>
@@ -198,13 +190,13 @@ const firstEventsCharacters = 64 * 1024
 
 /** What tells the format of an answer: its JSON, or the first events of one that is a stream. */
 export const answersIn = (text: string): ReadonlyArray<unknown> =>
-  beginsAsEvents(text) ? firstEvents(text.slice(0, firstEventsCharacters)) : [parse(text)]
+  beginsAsEvents(text) ? firstEvents(text.slice(0, firstEventsCharacters)) : [parsed(text)]
 
 /** The payloads of the first events of a stream that is in JSON, of which `text` has the beginning. */
 export const firstEvents = (text: string): ReadonlyArray<unknown> =>
   Array.from(text.matchAll(/(?:^|[\r\n])data:([^\r\n]*)/g), ([, payload = ""]) => payload)
     .slice(0, maxFirstEvents)
-    .flatMap((payload) => parse(payload) ?? [])
+    .flatMap((payload) => parsed(payload) ?? [])
 
 /** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
 export const modelInUrl = (url: string | URL): string | null => modelInPath(split(url)[0])

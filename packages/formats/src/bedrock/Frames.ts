@@ -1,17 +1,9 @@
 /** Streams of Bedrock: each frame is an event, and what it says is what a stream of events would. */
 import type { Accumulator } from "../Format.ts"
-import { get, isObject, text } from "../json/Read.ts"
+import { get, isObject, parsed, text } from "../json/Read.ts"
 import { EventStream, type Frame } from "./EventStream.ts"
 
 const [utf8, encoder] = [new TextDecoder(), new TextEncoder()]
-
-const parse = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
 
 /** What `InvokeModelWithResponseStream` sends of a model's own event, in base64. */
 const bytesIn = (payload: unknown): string | undefined => {
@@ -30,7 +22,7 @@ const written = (event: string, json: string): Uint8Array =>
 
 /** An exception ends a stream. */
 const exceptionIn = (type: string, json: string): Uint8Array => {
-  const message = text(get(parse(json), "message")) ?? text(get(parse(json), "Message")) ?? json
+  const message = text(get(parsed(json), "message")) ?? text(get(parsed(json), "Message")) ?? json
   return written("error", JSON.stringify({ type: "error", error: { type, message } }))
 }
 
@@ -45,8 +37,8 @@ const eventIn = ({ headers, payload }: Frame): Uint8Array | undefined => {
   const type = headers.get(":event-type")
   if (type === undefined) return undefined
   if (type !== "chunk") return written(type, json)
-  const own = bytesIn(parse(json))
-  return own === undefined ? undefined : written(typeOf(parse(own)), own)
+  const own = bytesIn(parsed(json))
+  return own === undefined ? undefined : written(typeOf(parsed(own)), own)
 }
 
 /** Whether a content type is that of frames. */

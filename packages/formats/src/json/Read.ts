@@ -15,6 +15,15 @@ export const get = (value: unknown, ...path: ReadonlyArray<string | number>): Js
   return current as Json | undefined
 }
 
+/** The value of a JSON text; undefined where it is none. */
+export const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether something stands at a path. A null is no value: providers write it where there is none. */
 export const says = (value: unknown, ...path: ReadonlyArray<string | number>): boolean =>
   (get(value, ...path) ?? null) !== null

@@ -1,13 +1,8 @@
 /** The tokens of a usage, with one meaning in every format and dialect. */
-import type { Facts, RequestBilling } from "../Format.ts"
+import type { RequestBilling, Tokens } from "../Format.ts"
 import { count, sum } from "../json/Read.ts"
 import { bits, type Part, sumsOf } from "./Beside.ts"
 import type { Counts } from "./Counts.ts"
-
-export type Tokens = Pick<
-  Facts,
-  "input_tokens" | "output_tokens" | "cache_read_tokens" | "cache_write_tokens" | "reasoning_tokens"
->
 
 export type BilledTokens = Omit<RequestBilling, "service_tier" | "uncounted" | `${string}_searches`>
 
