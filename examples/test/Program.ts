@@ -51,7 +51,7 @@ export const run = async (
     await ended
     rmSync(cwd, { recursive: true })
   })
-  await vi.waitFor(() => fetch(url, { headers: { connection: "close" } }), { timeout: 20_000 })
+  await vi.waitFor(() => fetch(url, { headers: { connection: "close" } }), { timeout: 60_000 })
   if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}: ${output}`)
 
   return {
