@@ -217,7 +217,7 @@ describe("a stream of the AI SDK", () => {
     })
   })
 
-  it("can have 200,000 deltas, and takes as much work for each", () => {
+  it("can have 20,000 deltas, and takes as much work for each", () => {
     let read = 0
     // Parts are read once each: their texts are not read again when others follow.
     const part = {
@@ -229,9 +229,9 @@ describe("a stream of the AI SDK", () => {
       }
     }
     const stream = accumulator()
-    for (let index = 0; index < 200_000; index++) stream.push(part)
-    expect((stream.end().output["content"] as ReadonlyArray<JsonObject>)[0]?.["text"]).toHaveLength(1_000_000)
-    expect(read).toBe(200_000)
+    for (let index = 0; index < 20_000; index++) stream.push(part)
+    expect((stream.end().output["content"] as ReadonlyArray<JsonObject>)[0]?.["text"]).toHaveLength(100_000)
+    expect(read).toBe(20_000)
   })
 })
 

@@ -442,11 +442,11 @@ describe("long streams of chat completions", () => {
     expect(accumulate(accumulator, body.repeat(2)).text!.length).toBeGreaterThan(1.9 * thoughts.length)
   })
 
-  it("can have 200,000 deltas", () => {
+  it("can have 20,000 deltas", () => {
     const stream = accumulator()
     const bytes = encoder.encode(toText(deltas({ content: "word " })).repeat(20))
-    for (let index = 0; index < 10_000; index++) stream.push(bytes)
-    expect(stream.end().output).toMatchObject({ choices: [{ message: { content: "word ".repeat(200_000) } }] })
+    for (let index = 0; index < 1_000; index++) stream.push(bytes)
+    expect(stream.end().output).toMatchObject({ choices: [{ message: { content: "word ".repeat(20_000) } }] })
   })
 })
 

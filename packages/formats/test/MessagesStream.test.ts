@@ -352,16 +352,16 @@ describe("a stream of messages", () => {
       expect(twice / work).toBeLessThan(2.1)
     })
 
-    it("can have 200,000 deltas", () => {
+    it("can have 20,000 deltas", () => {
       const stream = accumulator()
       stream.push(encoder.encode(toText(begin)))
-      const bytes = encoder.encode(toText(changes).repeat(500))
+      const bytes = encoder.encode(toText(changes).repeat(50))
       for (let index = 0; index < 100; index++) stream.push(bytes)
       stream.push(encoder.encode(toText([inputDelta(1, "0]")])))
       const [first, second] = stream.end().output["content"] as ReadonlyArray<JsonObject>
       const lists = [first?.["citations"], first?.["more"], second?.["input"]]
-      expect(lists.map((list) => (list as string).length)).toEqual([50_000, 50_000, 50_001])
-      expect(first?.["text"]).toHaveLength(50_000 * "word ".length)
+      expect(lists.map((list) => (list as string).length)).toEqual([5_000, 5_000, 5_001])
+      expect(first?.["text"]).toHaveLength(5_000 * "word ".length)
     })
   })
 })

@@ -257,11 +257,11 @@ describe("long streams of responses", () => {
     expect(twice / work).toBeLessThan(2.1)
   })
 
-  it("can have 200,000 deltas", () => {
+  it("can have 20,000 deltas", () => {
     const stream = accumulator()
     const bytes = encoder.encode(toText([{ ...delta, logprobs: [] }]).repeat(20))
-    for (let index = 0; index < 10_000; index++) stream.push(bytes)
-    expect(stream.end().output).toMatchObject({ output: [{ content: [{ text: "word ".repeat(200_000) }] }] })
+    for (let index = 0; index < 1_000; index++) stream.push(bytes)
+    expect(stream.end().output).toMatchObject({ output: [{ content: [{ text: "word ".repeat(20_000) }] }] })
   })
 })
 
