@@ -10,6 +10,10 @@ import {
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 
 let browser: Browser
+/** Of pages without options: they share a process, which has compiled the scripts for the first of them. */
+let shared: BrowserContext
+/** Keeps the process. */
+let kept: Page
 
 /** Starts the browser for the tests of a file. */
 export const useBrowser = (): void => {
@@ -17,10 +21,22 @@ export const useBrowser = (): void => {
     browser = await playwright.launch({
       executablePath: await chromium.executablePath(),
       // Not the package's own: they switch parts of the browser's security off.
-      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--process-per-site"]
     })
+    shared = await contextOf({})
+    kept = await shared.newPage()
+    await kept.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }))
+    // The host of all servers of tests. A process has all ports of a host.
+    await kept.goto("http://127.0.0.1/")
   })
   afterAll(() => browser?.close())
+}
+
+const contextOf = async (options: BrowserContextOptions) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  // What has not appeared by then does not appear.
+  context.setDefaultTimeout(30_000)
+  return context
 }
 
 /** What must stay empty while a page is used. */
@@ -32,27 +48,32 @@ export interface Watched {
   readonly complaints: ReadonlyArray<string>
 }
 
-/** Opens a page in a context of its own, which is closed when the test ends. */
+/** Opens a page, which is closed when the test ends. */
 export const open = (url: string, options: BrowserContextOptions = {}): Promise<Watched> => openWith(url, options)
 
 /** The same, as a person whose tab has the key already: one page is loaded, and not two. */
 export const openWithKey = (url: string, key: string, options: BrowserContextOptions = {}): Promise<Watched> =>
-  openWith(url, options, (context) =>
-    context.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key)
-  )
+  openWith(url, options, (page) => page.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key))
+
+/** Closes the pages of a test. The next one finds nothing of what they have stored. */
+const close = async (context: BrowserContext, origin: string) => {
+  if (context !== shared) return context.close()
+  await Promise.all(context.pages().map((each) => (each === kept ? undefined : each.close())))
+  const session = await context.newCDPSession(kept)
+  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" })
+  await session.detach()
+}
 
 const openWith = async (
   url: string,
   options: BrowserContextOptions,
-  prepare: (context: BrowserContext) => Promise<unknown> = async () => {}
+  prepare: (page: Page) => Promise<unknown> = async () => {}
 ): Promise<Watched> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-  await prepare(context)
-  onTestFinished(() => context.close())
-  // What has not appeared by then does not appear.
-  context.setDefaultTimeout(30_000)
+  const context = Object.keys(options).length === 0 ? shared : await contextOf(options)
   const page = await context.newPage()
   const { origin } = new URL(url)
+  onTestFinished(() => close(context, origin))
+  await prepare(page)
   const foreign: Array<string> = []
   const complaints: Array<string> = []
   page.on("request", (request) => {

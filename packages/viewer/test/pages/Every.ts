@@ -45,9 +45,9 @@ export const define = (world: World) => {
     it.each(places)(
       "shows %s, accessibly in both themes, at any width, and asks no other server for anything",
       async (_name, place, shows) => {
+        const { complaints, foreign, page } = await world.visit(place())
         // Colours change at once: none is judged on its way from one theme to the other.
-        const options = { colorScheme: "light", reducedMotion: "reduce" } as const
-        const { complaints, foreign, page } = await world.visit(place(), options)
+        await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
         await page.getByText(shows).filter({ visible: true }).first().waitFor()
         expect(["light", await problemsOf(page)]).toEqual(["light", []])
         await page.emulateMedia({ colorScheme: "dark" })
