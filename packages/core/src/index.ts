@@ -30,6 +30,7 @@ export {
 } from "./domain/StorageAccount.ts"
 export { SpanId, TraceId } from "./domain/Trace.ts"
 export { StorageUsage } from "./domain/StorageUsage.ts"
+export * as Codes from "./domain/Codes.ts"
 export * as Uuid from "./domain/Uuid.ts"
 export * as EventTime from "./domain/EventTime.ts"
 export { firstIdOf } from "./domain/EventTime.ts"

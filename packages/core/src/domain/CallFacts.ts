@@ -4,46 +4,47 @@ import type { Unpriced as PricesUnpriced, UnpricedPart as PricesUnpricedPart } f
 import { formatUsd, parseUsd, usdPattern } from "@tachograph/prices/Usd"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Codes from "./Codes.ts"
 
-/** Why a model stopped, in one word for all providers. Stored by position: words are only ever appended. */
-export const stopReasons = [
-  "end",
-  "length",
-  "tool_calls",
-  "refusal",
-  "content_filter",
-  "pause",
-  "error",
-  "other"
-] as const satisfies ReadonlyArray<FormatsStopReason>
-export const StopReason = Schema.Literals(stopReasons)
+/** Why a model stopped, in one word for all providers. */
+export const stopReasons = {
+  end: 0,
+  length: 1,
+  tool_calls: 2,
+  refusal: 3,
+  content_filter: 4,
+  pause: 5,
+  error: 6,
+  other: 7
+} as const satisfies Codes.Codes<FormatsStopReason>
+export const StopReason = Schema.Literals(Codes.wordsOf(stopReasons))
 export type StopReason = FormatsStopReason
 
-/** Why a call has no cost. Stored by position: words are only ever appended. */
-export const unpricedReasons = [
-  "no-model",
-  "no-usage",
-  "usage-invalid",
-  "unknown-model",
-  "service-tier"
-] as const satisfies ReadonlyArray<PricesUnpriced>
-export const Unpriced = Schema.Literals(unpricedReasons)
+/** Why a call has no cost. */
+export const unpricedReasons = {
+  "no-model": 0,
+  "no-usage": 1,
+  "usage-invalid": 2,
+  "unknown-model": 3,
+  "service-tier": 4
+} as const satisfies Codes.Codes<PricesUnpriced>
+export const Unpriced = Schema.Literals(Codes.wordsOf(unpricedReasons))
 export type Unpriced = PricesUnpriced
 
-/** What a cost by the list leaves out. Stored by position: words are only ever appended, up to fifteen. */
-export const unpricedParts = [
-  "audio",
-  "images",
-  "video",
-  "cache_write_1h",
-  "citations",
-  "web_search",
-  "file_search",
-  "code_interpreter",
-  "maps",
-  "advisor"
-] as const satisfies ReadonlyArray<PricesUnpricedPart>
-export const UnpricedPart = Schema.Literals(unpricedParts)
+/** What a cost by the list leaves out. Each is a bit of a number: up to 14. */
+export const unpricedParts = {
+  audio: 0,
+  images: 1,
+  video: 2,
+  cache_write_1h: 3,
+  citations: 4,
+  web_search: 5,
+  file_search: 6,
+  code_interpreter: 7,
+  maps: 8,
+  advisor: 9
+} as const satisfies Codes.Codes<PricesUnpricedPart>
+export const UnpricedPart = Schema.Literals(Codes.wordsOf(unpricedParts))
 export type UnpricedPart = PricesUnpricedPart
 
 /** US dollars: a decimal number as text, and in memory whole billionths, so that sums are exact. */

@@ -2,6 +2,8 @@
  * The neutral provider names of the interface, with the vendors' names as aliases. Aliases are accepted in requests; only
  * the neutral names are stored and returned.
  */
+import * as Codes from "./Codes.ts"
+
 const vendors = {
   provider1: ["openai"],
   provider2: ["anthropic"],
@@ -9,16 +11,21 @@ const vendors = {
   service: ["tachograph"]
 } as const
 
-export const apis = [
-  "provider1-chat-completions",
-  "provider1-responses",
-  "provider3-models",
-  "provider3-interactions",
-  "provider2-messages",
-  "provider2-beta-messages",
-  "aisdk"
-] as const
-export type Api = (typeof apis)[number]
+export const apiCodes = {
+  "provider1-chat-completions": 0,
+  "provider1-responses": 1,
+  "provider3-models": 2,
+  "provider3-interactions": 3,
+  "provider2-messages": 4,
+  "provider2-beta-messages": 5,
+  aisdk: 6
+} as const satisfies Codes.Codes<string>
+export type Api = keyof typeof apiCodes
+
+export const apis: ReadonlyArray<Api> = Codes.wordsOf(apiCodes)
+
+/** The API of a number. */
+export const apiOf = Codes.reader<Api>(apiCodes)
 
 export const sdkVersionFields = [
   "provider1_sdk_version",

@@ -165,7 +165,7 @@ const nanoDollars = (dollars: number | null): number | null => {
 
 /** In the order in which they are stored. */
 const asStored = (parts: ReadonlyArray<UnpricedPart>): ReadonlyArray<UnpricedPart> =>
-  parts.length < 2 ? parts : unpricedParts.filter((part) => parts.includes(part))
+  parts.length < 2 ? parts : parts.toSorted((a, b) => unpricedParts[a] - unpricedParts[b])
 
 /** What a call cost that was made at a time: what the answer says, else what the list does. */
 export const costOf = (prices: PriceList.PriceList, { statedCost, usage }: FactsRead, at: DateTime.Utc): Cost => {

@@ -178,7 +178,7 @@ export const sumUsage = (
       case "session":
         return session.state.number
       case "api":
-        return ProviderNames.apis.indexOf(summary.api)
+        return ProviderNames.apiCodes[summary.api]
     }
   }
   for (const entry of project.events) {

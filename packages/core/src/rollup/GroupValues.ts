@@ -19,7 +19,7 @@ export const of = (
     if (typeof key !== "number") return key
     if (dimension === "day") return LocalTime.formatDay(key)
     if (dimension === "hour") return time.formatHour(key)
-    if (dimension === "api") return ProviderNames.apis[key] ?? null
+    if (dimension === "api") return ProviderNames.apiOf(key) ?? null
     return nameOf(dimension, key)
   }
   const values = dimensions.map((dimension, index) => [fieldOf(dimension), valueOf(dimension, keys[index]!)])

@@ -27,7 +27,7 @@ export const toEventPack = (row: Row): EventPack => {
     id,
     session: Number(row.session_number),
     pack: Number(row.pack_number),
-    api: ProviderNames.apis[Number(row.api ?? -1)],
+    api: ProviderNames.apiOf(Number(row.api ?? -1)),
     receivedAtMs: timeMs(Uuid.timeOf(id) + Number(row.received_after)),
     occurredAtMs: row.occurred_at === null ? undefined : timeMs(row.occurred_at)
   }

@@ -101,7 +101,7 @@ export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => (
   agent: event.agent_number,
   agentVersion: event.agent_version_number,
   person: event.person_number ?? 0,
-  api: ProviderNames.apis.indexOf(event.summary.api),
+  api: ProviderNames.apiCodes[event.summary.api],
   ...SessionParts.modelsOf(event.summary),
   errorType: event.summary.errorType,
   inputTokens: event.summary.inputTokens,

@@ -93,7 +93,7 @@ const idsOf = ({ fromMs, toMs }: TimeRanges.TimeRange): CountedEvents.IdRange =>
 
 /** Whether a row is looked for. */
 export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter): ((row: UsageRow) => boolean) => {
-  const wanted = api === undefined ? undefined : ProviderNames.apis.indexOf(api)
+  const wanted = api === undefined ? undefined : ProviderNames.apiCodes[api]
   return (row) => (wanted === undefined || row.api === wanted) && SessionParts.isMatch(filter, row)
 }
 

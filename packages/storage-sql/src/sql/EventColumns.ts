@@ -83,7 +83,7 @@ type KindFields = { readonly [Field in keyof EventKind]: FieldColumn<EventKind[F
 
 export const kindFields = (sql: SqlClient.SqlClient): KindFields => ({
   fingerprintId: stored("fingerprint_id", uuid(sql)),
-  api: stored("api", wordOf(ProviderNames.apis)),
+  api: stored("api", wordOf(ProviderNames.apiCodes)),
   price: stored("price_name", nullable(text())),
   priceIsExact: stored("price_is_exact", nullable(boolean)),
   unpricedParts: stored("unpriced_parts", nullable(wordsOf(unpricedParts))),

@@ -1,10 +1,10 @@
 /** How the fields of an event are stored in a column each. */
-import { type EventId, type EventSummary, EventTime, type TraceId, Uuid } from "@tachograph/core"
+import { Codes, type EventId, type EventSummary, EventTime, type TraceId, Uuid } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import type { SqlClient } from "effect/sql"
 import type * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import * as KnownWords from "./KnownWords.ts"
+import type * as KnownWords from "./KnownWords.ts"
 
 type Value = BulkValues.Value
 
@@ -41,24 +41,30 @@ export const sinceId: Codec<DateTime.Utc> = {
     DateTime.makeUnsafe(EventTime.of(UuidColumn.decode(id as UuidColumn.StoredId) as EventId) + Number(stored))
 }
 
-/** An index into a list to which words are only ever appended. */
-export const wordOf = <A extends string>(words: ReadonlyArray<A>): Codec<A> => ({
-  type: "smallint",
-  encode: (field) => words.indexOf(field),
-  decode: (stored) => words[Number(stored)]!
-})
+/** The word's number. */
+export const wordOf = <A extends string>(codes: Codes.Codes<A>): Codec<A> => {
+  const wordOfCode = Codes.reader(codes)
+  return {
+    type: "smallint",
+    encode: (field) => codes[field],
+    decode: (stored) => wordOfCode(Number(stored))!
+  }
+}
 
-/** A bit for each word of a list to which words are only ever appended, and so in the order of the list. */
-export const wordsOf = <A extends string>(words: ReadonlyArray<A>): Codec<ReadonlyArray<A>> => ({
-  type: "smallint",
-  encode: (field) => field.reduce((bits, word) => bits | (1 << words.indexOf(word)), 0),
-  decode: (stored) => words.filter((_, index) => (Number(stored) & (1 << index)) !== 0)
-})
+/** A bit for each word, by its number, and so in the order of these. */
+export const wordsOf = <A extends string>(codes: Codes.Codes<A>): Codec<ReadonlyArray<A>> => {
+  const words = Codes.wordsOf(codes)
+  return {
+    type: "smallint",
+    encode: (field) => field.reduce((bits, word) => bits | (1 << codes[word]), 0),
+    decode: (stored) => words.filter((word) => (Number(stored) & (1 << codes[word])) !== 0)
+  }
+}
 
-export const knownWord = (words: ReadonlyArray<string>): Codec<string> => ({
+export const knownWord = ({ decode, encode }: KnownWords.KnownWords): Codec<string> => ({
   type: "varchar",
-  encode: (field) => KnownWords.encode(words, field),
-  decode: (stored) => KnownWords.decode(words, stored as string)
+  encode,
+  decode: (stored) => decode(stored as string)
 })
 
 export const boolean: Codec<boolean> = { type: "smallint", encode: Number, decode: (stored) => Number(stored) === 1 }

@@ -1,67 +1,77 @@
 /**
- * Words that providers use for every call. A column holds one character in place of each, and any other word behind a `=`.
- * The position is what is stored: words are only ever appended.
+ * Words that providers use for every call. A column holds one character in place of each, and any other word behind a `=`. A
+ * character belongs to its word for ever.
  */
+type Characters = Readonly<Record<string, string>>
 
 /** As price lists name them. */
-export const providers = [
-  "openai",
-  "anthropic",
-  "google",
-  "azure",
-  "aws",
-  "openrouter",
-  "groq",
-  "mistral",
-  "deepseek",
-  "x-ai",
-  "together",
-  "perplexity",
-  "fireworks",
-  "cohere",
-  "cerebras",
-  "huggingface",
-  "moonshotai",
-  "zai"
-]
+const ofProviders: Characters = {
+  openai: "A",
+  anthropic: "B",
+  google: "C",
+  azure: "D",
+  aws: "E",
+  openrouter: "F",
+  groq: "G",
+  mistral: "H",
+  deepseek: "I",
+  "x-ai": "J",
+  together: "K",
+  perplexity: "L",
+  fireworks: "M",
+  cohere: "N",
+  cerebras: "O",
+  huggingface: "P",
+  moonshotai: "Q",
+  zai: "R"
+}
 
-export const stopReasons = [
-  "stop",
-  "end_turn",
-  "tool_calls",
-  "tool_use",
-  "STOP",
-  "completed",
-  "length",
-  "max_tokens",
-  "MAX_TOKENS",
-  "incomplete",
-  "max_output_tokens",
-  "tool-calls",
-  "requires_action",
-  "stop_sequence",
-  "content_filter",
-  "content-filter",
-  "refusal",
-  "pause_turn",
-  "SAFETY",
-  "function_call",
-  "failed",
-  "error"
-]
+const ofStopReasons: Characters = {
+  stop: "A",
+  end_turn: "B",
+  tool_calls: "C",
+  tool_use: "D",
+  STOP: "E",
+  completed: "F",
+  length: "G",
+  max_tokens: "H",
+  MAX_TOKENS: "I",
+  incomplete: "J",
+  max_output_tokens: "K",
+  "tool-calls": "L",
+  requires_action: "M",
+  stop_sequence: "N",
+  content_filter: "O",
+  "content-filter": "P",
+  refusal: "Q",
+  pause_turn: "R",
+  SAFETY: "S",
+  function_call: "T",
+  failed: "U",
+  error: "V"
+}
 
-const firstCode = "A".charCodeAt(0)
 const other = "="
 
-export const encode = (known: ReadonlyArray<string>, word: string): string => {
-  const position = known.indexOf(word)
-  return position === -1 ? other + word : String.fromCharCode(firstCode + position)
+export interface KnownWords {
+  readonly encode: (word: string) => string
+  /** Throws for what `encode` does not return. */
+  readonly decode: (stored: string) => string
 }
 
-/** Throws for what `encode` does not return. */
-export const decode = (known: ReadonlyArray<string>, stored: string): string => {
-  if (stored.startsWith(other)) return stored.slice(1)
-  const word = stored.length === 1 ? known[stored.charCodeAt(0) - firstCode] : undefined
-  if (word === undefined) throw new Error("A column holds no known word")
-  return word
+const make = (characters: Characters): KnownWords => {
+  const stored = new Map(Object.entries(characters))
+  const words = new Map(Array.from(stored, ([word, character]) => [character, word]))
+  return {
+    encode: (word) => stored.get(word) ?? other + word,
+    decode: (text) => {
+      const word = text.startsWith(other) ? text.slice(1) : words.get(text)
+      if (word === undefined) throw new Error("A column holds no known word")
+      return word
+    }
+  }
 }
+
+export const providers = make(ofProviders)
+
+export const stopReasons = make(ofStopReasons)

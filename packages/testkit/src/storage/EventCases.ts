@@ -1,5 +1,6 @@
 /** Appending, reading and listing independent events. */
 import {
+  Codes,
   AgentName,
   AgentVersionName,
   type AppendEvent,
@@ -69,7 +70,7 @@ export const define = (test: Test) => {
         listCostUsd: 0,
         price: "openai/a price",
         priceIsExact: false,
-        unpricedParts,
+        unpricedParts: Codes.wordsOf(unpricedParts),
         api: "provider2-beta-messages"
       })
       // The longest words, which no list of known ones has.
