@@ -33,6 +33,15 @@ export const quietInstructions = (parts: ReadonlyArray<Part>): ReadonlyArray<Par
 export const quietParts = (message: Message): ReadonlyArray<Part> =>
   isInstruction(message) ? quietInstructions(message.parts) : message.parts
 
+/** Context that an agent has put into the user's message: nothing but an element, such as `<system-reminder>…</system-reminder>`. */
+const injected = /^<([\w-]+)[^>]*>[^]*<\/\1>$/
+
+/** How opencode asks for a title of its own, before the words of the user. */
+const askingForTitle = "Generate a title for this conversation:"
+
+/** Whether a client said the text, and not the user. */
+export const isInjected = (text: string): boolean => text === askingForTitle || injected.test(text)
+
 /** They name the call, its session or the person it is for. */
 const naming: ReadonlySet<string> = new Set([
   "client_metadata",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { type Api, formats } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/Identity"
-import { quietInstructions, quietParameters } from "@tachograph/formats/Noise"
+import { isInjected, quietInstructions, quietParameters } from "@tachograph/formats/Noise"
 import { sessionSeed } from "@tachograph/formats/SessionSeed"
 
 const line = (nonce: string) =>
@@ -94,5 +94,17 @@ describe("parameters without names", () => {
     const parameters = { metadata: { stage: "test", user_id: "ann" }, top_p: 1 }
     expect(quietParameters(parameters)).toEqual({ metadata: { stage: "test" }, top_p: 1 })
     for (const metadata of ["text", [1], null, 5]) expect(quietParameters({ metadata })).toEqual({ metadata })
+  })
+})
+
+describe("isInjected", () => {
+  it.each([
+    ["<system-reminder>\nToday is Sunday.\n</system-reminder>", true],
+    ["Generate a title for this conversation:", true],
+    ["Generate a title for this conversation: the harbour", false],
+    ["<b>Mind</b> the gap", false],
+    ["Mind the gap", false]
+  ])("tells a client's words from a user's: %j", (text, is) => {
+    expect(isInjected(text)).toBe(is)
   })
 })

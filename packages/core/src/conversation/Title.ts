@@ -1,20 +1,13 @@
 /** The title of a session: what the user said first. */
 import { type Api, formats, type Message } from "@tachograph/formats"
 import { isObject } from "@tachograph/formats/json/Read"
+import * as Noise from "@tachograph/formats/Noise"
 
 /** Characters of a title, as code points. */
 const maxCharacters = 200
 
 /** Elements of the conversation that are read. What stands before the first words of a user is short. */
 const maxElements = 100
-
-/** Context that an agent has put into the user's message: nothing but an element, such as `<system-reminder>…</system-reminder>`. */
-const injected = /^<([\w-]+)[^>]*>[^]*<\/\1>$/
-
-/** How opencode asks for a title of its own, before the words of the user. */
-const askingForTitle = "Generate a title for this conversation:"
-
-const isInjected = (text: string): boolean => text === askingForTitle || injected.test(text)
 
 const textsOf = ({ parts }: Message): ReadonlyArray<string> =>
   parts.flatMap(({ content, type }) => (type === "text" && typeof content === "string" ? [content.trim()] : []))
@@ -44,7 +37,7 @@ export const titleOf = (api: Api, inputs: unknown): string | null => {
   for (const message of messagesOf(api, inputs)) {
     if (message.role !== "user") continue
     const texts = textsOf(message).filter((text) => text !== "")
-    const words = texts.filter((text) => !isInjected(text))
+    const words = texts.filter((text) => !Noise.isInjected(text))
     if (words.length > 0) return cut(words.join(" "))
     other ??= texts.length > 0 ? cut(texts.join(" ")) : null
   }
