@@ -367,7 +367,7 @@ const make = Effect.gen(function* () {
     return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
   })
 
-  const sessionReader = new SessionReader(storage, logDamage)
+  const sessionReader = new SessionReader(storage, logDamage, pricing)
   yield* staleSessions.listen((project, session, why) => {
     // Other sessions stay as they are. A client may ask for a damaged event all the time.
     if (why === "damaged") return sessionReader.forgetSession(project, session)

@@ -2,7 +2,7 @@
 import * as KeptPrices from "./KeptPrices.ts"
 import * as ListDates from "./ListDates.ts"
 import type { PriceFile } from "./PriceFile.ts"
-import { amountOf, ratesOf } from "./Rates.ts"
+import { amountOf, type InputPrices, inputPricesOf, ratesOf } from "./Rates.ts"
 import type { RequestUsage, UnpricedPart, Usage } from "./Usage.ts"
 
 /**
@@ -25,11 +25,19 @@ export interface Priced {
 
 export type Cost = Priced | { readonly unpriced: Unpriced }
 
+/** What names the price of a request, and its tier. */
+export type Named = Pick<RequestUsage, "provider" | "model" | "response_model" | "input_tokens">
+
 export interface PriceList {
   /** As `ListDates` says. */
   readonly date: string
   /** Returns what a call at a time costs. Never throws. */
   readonly cost: (usage: Usage, at: Date) => Cost
+  /**
+   * Returns by what the input of a call was priced whose cost has this `price`: null where that is another one today, as that of several
+   * requests is. Never throws.
+   */
+  readonly inputPrices: (call: Named & { readonly price: string }, at: Date) => InputPrices | null
 }
 
 type Found = KeptPrices.Found
@@ -66,7 +74,7 @@ const saysMore = (asked: string, answered: string): boolean =>
   asked.length > answered.length && wordsOf(asked).includes(wordsOf(answered))
 
 /** The price of the model that answered, else of the one that was asked for, which may not be the same. */
-const choose = ({ model, response_model }: RequestUsage, find: (name: string) => Found | null): Found | null => {
+const choose = ({ model, response_model }: Named, find: (name: string) => Found | null): Found | null => {
   const answer = response_model === null ? null : find(response_model)
   if (model === null || model === response_model) return answer
   if (response_model === null) return find(model)
@@ -78,16 +86,20 @@ const choose = ({ model, response_model }: RequestUsage, find: (name: string) =>
   return answer?.isExact === true && asked?.isExact !== true ? answer : (asked ?? answer)
 }
 
-const costOf = (usage: RequestUsage, find: (provider: string | null, name: string) => Found | null): Cost => {
+type Find = (provider: string | null, name: string) => Found | null
+
+const foundOf = (call: Named, find: Find): Found | null => {
+  const provider = call.provider?.toLowerCase() ?? null
+  return choose(call, (name) => (name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim())))
+}
+
+const costOf = (usage: RequestUsage, find: Find): Cost => {
   if (usage.response_model === null && usage.model === null) return { unpriced: "no-model" }
   if (usage.service_tier !== null && !standardTiers.has(usage.service_tier.toLowerCase())) {
     return { unpriced: "service-tier" }
   }
   if (usage.input_tokens === null || usage.output_tokens === null) return { unpriced: "no-usage" }
-  const provider = usage.provider?.toLowerCase() ?? null
-  const found = choose(usage, (name) =>
-    name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim())
-  )
+  const found = foundOf(usage, find)
   if (found === null) return { unpriced: "unknown-model" }
   const { besides } = found
   const uncounted = besides === undefined ? usage.uncounted : [...usage.uncounted, besides]
@@ -121,6 +133,12 @@ export const make = (own: PriceFile | null = null): PriceList => {
     cost: (usage, at) => {
       const ofRequest = (request: RequestUsage) => costOf(request, (provider, name) => find(provider, name, at))
       return usage.requests === null ? checked(ofRequest(usage)) : sumOf(usage.requests, ofRequest)
+    },
+    inputPrices: (call, at) => {
+      const found = foundOf(call, (provider, name) => find(provider, name, at))
+      return found?.price === call.price && call.input_tokens !== null
+        ? inputPricesOf(found.rates, call.input_tokens)
+        : null
     }
   }
 }

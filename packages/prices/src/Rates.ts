@@ -89,6 +89,22 @@ export const ratesOf = (prices: ModelPrice, known: Known = {}): Rates => {
 const at = (rate: Rate, inputTokens: number): number =>
   typeof rate === "number" ? rate : (rate.tiers.findLast(({ start }) => inputTokens > start)?.price ?? rate.base)
 
+/** What tokens of a request's input cost, in dollars for a million. */
+export interface InputPrices {
+  /** Neither read from the cache nor written to it. */
+  readonly input: number
+  /** Null where the list has no price for it, so that it costs as much as other input. */
+  readonly cacheRead: number | null
+  /** For five minutes. */
+  readonly cacheWrite: number
+}
+
+export const inputPricesOf = ({ cacheRead, cacheWrite, input }: Rates, inputTokens: number): InputPrices => ({
+  input: at(input, inputTokens),
+  cacheRead: cacheRead === input ? null : at(cacheRead, inputTokens),
+  cacheWrite: at(cacheWrite, inputTokens)
+})
+
 const perMillion = 1e6
 const perThousand = 1e3
 const nanoDollarsPerDollar = 1e9

@@ -6,7 +6,7 @@ import { PriceFile, PriceList } from "@tachograph/prices"
 import { nothing } from "./Usages.ts"
 
 const at = new Date("2026-10-01T12:00:00Z")
-const { cost, date } = PriceList.make()
+const { cost, date, inputPrices } = PriceList.make()
 
 describe("the cost of a call", () => {
   it("adds up input, cache reads, cache writes of 5 minutes and of an hour, and output", () => {
@@ -195,6 +195,33 @@ describe("the cost of a call", () => {
       { numRuns: 800 }
     )
     expect(compared).toBeGreaterThan(200)
+  })
+})
+
+describe("prices of input", () => {
+  const sonnet = { provider: "anthropic", model: "claude-sonnet-4-5", response_model: null, input_tokens: 1_000 }
+  const price = "anthropic/claude-sonnet-4-5"
+
+  it("are those of the call's tier", () => {
+    expect(inputPrices({ ...sonnet, price }, at)).toEqual({ input: 3, cacheRead: 0.3, cacheWrite: 3.75 })
+    const long = { ...sonnet, price, input_tokens: 300_000 }
+    expect(inputPrices(long, at)).toEqual({ input: 6, cacheRead: 0.6, cacheWrite: 7.5 })
+  })
+
+  it("are not known of a call that has another price, or whose input was not counted", () => {
+    for (const other of ["own:claude-sonnet-4-5", `${price}, anthropic/claude-opus-4-7`]) {
+      expect(inputPrices({ ...sonnet, price: other }, at)).toBe(null)
+    }
+    expect(inputPrices({ ...sonnet, price, input_tokens: null }, at)).toBe(null)
+    expect(inputPrices({ ...sonnet, price, model: "a-model-of-nobody" }, at)).toBe(null)
+  })
+
+  it("have none of cache reads where the list has none", () => {
+    const own = PriceList.make(
+      PriceFile.parse('{"date":"2026-11-01","prices":[{"model":"mine","input_mtok":2,"output_mtok":3}]}')
+    )
+    const mine = { ...sonnet, model: "mine", price: "own:mine" }
+    expect(own.inputPrices(mine, at)).toEqual({ input: 2, cacheRead: null, cacheWrite: 2 })
   })
 })
 

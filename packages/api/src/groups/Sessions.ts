@@ -42,6 +42,19 @@ const SessionMessageOnWire = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Any)]
 ).annotate({ identifier: "SessionMessage" })
 
+const inputPriceFields = {
+  input: Schema.Finite,
+  /** Null where the list has no price for it. */
+  cacheRead: Schema.NullOr(Schema.Finite),
+  /** For five minutes. */
+  cacheWrite: Schema.Finite
+}
+
+/** What a million tokens of a call's input cost by the list, in US dollars. */
+const InputPrices = Schema.Struct(inputPriceFields)
+  .pipe(Schema.encodeKeys({ input: "input_mtok", cacheRead: "cache_read_mtok", cacheWrite: "cache_write_mtok" }))
+  .annotate({ identifier: "InputPrices" })
+
 const sessionCallFields = {
   ...EventSummary.fields,
   parentEventId: Schema.NullOr(EventId),
@@ -56,6 +69,7 @@ const sessionCallFields = {
   instructionsChanged: Schema.Boolean,
   toolsChanged: Schema.Boolean,
   parametersChanged: Schema.Boolean,
+  inputPrices: Schema.NullOr(InputPrices),
   isDamaged: Schema.Boolean
 }
 

@@ -1,5 +1,6 @@
 /** Reads sessions as messages and calls. Outlines of the sessions that were read last are kept. */
 import type { Message } from "@tachograph/formats"
+import type { InputPrices, PriceList } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -70,6 +71,8 @@ export interface SessionCall extends EventSummary {
   readonly instructionsChanged: boolean
   readonly toolsChanged: boolean
   readonly parametersChanged: boolean
+  /** By what its input was priced. Null where that is not known, as where the list is not at hand. */
+  readonly inputPrices: InputPrices | null
   /** Whether its payload cannot be read. It has no messages then. */
   readonly isDamaged: boolean
 }
@@ -114,13 +117,20 @@ interface Entry {
 export class SessionReader {
   readonly #storage: Storage["Service"]
   readonly #onDamage: DamageLog.OnDamage
+  /** Loads the list. */
+  readonly #pricing: Effect.Effect<{ readonly prices: PriceList.PriceList }>
   readonly #caches = PieceTexts.makeCaches()
   /** By project and session. */
   readonly #outlines = new LruCache<string, Entry>(cachedOutlineBytes)
 
-  constructor(storage: Storage["Service"], onDamage: DamageLog.OnDamage) {
+  constructor(
+    storage: Storage["Service"],
+    onDamage: DamageLog.OnDamage,
+    pricing: Effect.Effect<{ readonly prices: PriceList.PriceList }>
+  ) {
     this.#storage = storage
     this.#onDamage = onDamage
+    this.#pricing = pricing
   }
 
   /**
@@ -180,9 +190,12 @@ export class SessionReader {
       session,
       listed.map(({ id }) => id)
     )
+    const load = this.#pricing
+    const isPriced = Array.from(summaries.values()).some(({ price }) => price !== null)
+    const pricing = isPriced ? yield* load : undefined
     const rows = indexes.flatMap((index) => {
       const summary = summaries.get(calls[index]!.id)
-      return summary === undefined ? [] : [callOf(read, index, summary)]
+      return summary === undefined ? [] : [callOf(read, index, summary, pricing?.prices)]
     })
     const damaged = listed.flatMap(({ damage, id }) => (damage === undefined ? [] : [{ id, damage }]))
     return { page: { rows, next: indexes.length < end - start ? listed.at(-1)?.pack : undefined }, damaged }
@@ -309,7 +322,12 @@ const firstAfter = (calls: SessionOutline["calls"], pack: number): number => {
   return low
 }
 
-const callOf = ({ calls, outline }: SessionOutline, index: number, summary: EventSummary): SessionCall => {
+const callOf = (
+  { calls, outline }: SessionOutline,
+  index: number,
+  summary: EventSummary,
+  prices: PriceList.PriceList | undefined
+): SessionCall => {
   const call = outline.calls[index]!
   const { damage } = calls[index]!
   const parent = call.parent === undefined ? undefined : outline.calls[call.parent]!
@@ -326,9 +344,21 @@ const callOf = ({ calls, outline }: SessionOutline, index: number, summary: Even
     instructionsChanged: differs("instructions") || (parent !== undefined && parent.instructions !== call.instructions),
     toolsChanged: differs("tools"),
     parametersChanged: differs("parameters"),
+    inputPrices: inputPricesOf(summary, prices),
     isDamaged: damage !== undefined
   }
 }
+
+const inputPricesOf = (
+  { inputTokens, model, occurredAt, price, provider, receivedAt, responseModel }: EventSummary,
+  prices: PriceList.PriceList | undefined
+): InputPrices | null =>
+  price === null || prices === undefined
+    ? null
+    : prices.inputPrices(
+        { price, provider, model, response_model: responseModel, input_tokens: inputTokens },
+        new Date((occurredAt ?? receivedAt).epochMilliseconds)
+      )
 
 const runsOf = (numbers: ReadonlyArray<number>): ReadonlyArray<Run> => {
   const runs: Array<[number, number]> = []

@@ -18,7 +18,11 @@ export const date: Effect.Effect<string> = Effect.map(Prices, (source) =>
 )
 
 /** A list that knows no model. */
-export const none: PriceList.PriceList = { date: "", cost: () => ({ unpriced: "unknown-model" }) }
+export const none: PriceList.PriceList = {
+  date: "",
+  cost: () => ({ unpriced: "unknown-model" }),
+  inputPrices: () => null
+}
 
 /** Imports the list, which takes some megabytes: to be called when there is something to price. */
 export const load: Effect.Effect<PriceList.PriceList, unknown> = Effect.flatMap(Prices, (source) =>

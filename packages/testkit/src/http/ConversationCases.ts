@@ -73,6 +73,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           instructions_changed: false,
           tools_changed: false,
           parameters_changed: false,
+          input_prices: null,
           is_damaged: false
         },
         {
@@ -86,6 +87,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           instructions_changed: false,
           tools_changed: false,
           parameters_changed: false,
+          input_prices: null,
           is_damaged: false
         }
       ])
@@ -146,6 +148,24 @@ export const define = ({ describe, fixture, it }: Cases) => {
           }
         },
         { parent: a3, kept: 5, new: [17], gone: [], output: [18], carried: { kept: 5, runs: [[17, 17]] } }
+      ])
+    })
+
+    it("says by what the input of each call was priced, where the list says it", async () => {
+      const session = "input prices"
+      const ask = (model: string, output: object) =>
+        record(session, { api: "provider2-messages", inputs: { model, messages: [user(model)] }, output })
+      const usage = { input_tokens: 10, output_tokens: 2 }
+      await ask("claude-sonnet-4-5", { usage })
+      await ask("claude-sonnet-4-5", { usage: { ...usage, cache_read_input_tokens: 250_000 } })
+      await ask("claude-sonnet-4-5", {})
+      await ask("a-model-of-nobody", { usage })
+      const { calls } = await get(session, "calls")
+      expect(calls.map(({ input_prices }: any) => input_prices)).toEqual([
+        { input_mtok: 3, cache_read_mtok: 0.3, cache_write_mtok: 3.75 },
+        { input_mtok: 6, cache_read_mtok: 0.6, cache_write_mtok: 7.5 },
+        null,
+        null
       ])
     })
 

@@ -85,5 +85,6 @@ export const callOf = (id: string, session: string): Call => ({
   carried: { kept: 0, runs: [] },
   instructions_changed: false,
   tools_changed: false,
-  parameters_changed: false
+  parameters_changed: false,
+  input_prices: null
 })

@@ -437,6 +437,7 @@ export interface SessionCall {
   readonly instructions_changed: boolean
   readonly tools_changed: boolean
   readonly parameters_changed: boolean
+  readonly input_prices: { readonly input_mtok: number; readonly cache_read_mtok: number | null; readonly cache_write_mtok: number } | null
   readonly is_damaged: boolean
 }
 

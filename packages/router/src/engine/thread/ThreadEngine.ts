@@ -99,7 +99,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
           name: "reading thread",
           isOnDemand: true,
           maxDeaths,
-          start: { ...start, prices: "none", storage: { ...storage, name: storage.reading }, isReading: true },
+          start: { ...start, storage: { ...storage, name: storage.reading }, isReading: true },
           onStale: announceTo(() => supervisor)
         })
   yield* Effect.tryPromise({ try: supervisor.start, catch: (error) => error })

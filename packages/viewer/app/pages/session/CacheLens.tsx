@@ -9,14 +9,12 @@ import { lostOf, missOf, sentBeforeOf } from "./CacheMiss.ts"
 import type { FirstChange } from "./FirstChange.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
-import type { Rates } from "./Rates.ts"
 import { SettingsPlace } from "./SettingsPlace.tsx"
 
 interface Props {
   readonly call: Call
   readonly parent: Call | undefined
   readonly messages: ReadonlyArray<Message>
-  readonly rates: ReadonlyMap<string, Rates>
   readonly shown: Links.Shown
   readonly change: FirstChange | undefined
 }
@@ -39,13 +37,13 @@ const characterOf = (before: Message, after: Message | undefined): string => {
   return at === undefined ? "" : `, at character ${Format.count(at)}`
 }
 
-export const CacheLens = ({ call, change, messages, parent, rates, shown }: Props) => {
+export const CacheLens = ({ call, change, messages, parent, shown }: Props) => {
   if (parent === undefined) return <p>The first call of its thread: nothing could come from the cache.</p>
   const reported = call.cache_read_tokens
   const gapMs = Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
   const sentBefore = sentBeforeOf(call, parent)
   const miss = missOf(call, parent, gapMs)
-  const lost = miss && lostOf(miss, call, rates.get(call.price ?? ""))
+  const lost = miss && lostOf(miss, call)
   const messageOf = (number: number | undefined) => messages.find((message) => message.number === number)
   // The place of changed instructions is named above.
   const place = call.instructions_changed ? undefined : change
@@ -74,8 +72,7 @@ export const CacheLens = ({ call, change, messages, parent, rates, shown }: Prop
           {Format.count(miss.tokens)} tokens were paid in full
           {lost !== undefined && (
             <>
-              , <b title="By the rates of this session's calls">{Format.dollars(String(lost))}</b> more than from the
-              cache
+              , <b title="By the price list">{Format.dollars(String(lost))}</b> more than from the cache
             </>
           )}
           .{" "}

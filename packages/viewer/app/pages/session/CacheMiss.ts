@@ -1,6 +1,5 @@
 /** What of a call could have come from the provider's cache and did not, why, and what that cost. */
 import type { Call } from "../../server/Types.ts"
-import type { Rates } from "./Rates.ts"
 
 export interface CacheMiss {
   /** Tokens that the call before had sent already, and that were not read from the cache. */
@@ -44,11 +43,11 @@ export const missOf = (call: Call, parent: Call | undefined, gapMs: number): Cac
   return { tokens, reason: reasonOf(call, parent, gapMs) }
 }
 
-/** Dollars that the tokens cost more than from the cache. Undefined where the rates do not tell. */
-export const lostOf = (miss: CacheMiss, call: Call, rates: Rates | undefined): number | undefined => {
-  if (rates?.cacheRead === undefined) return undefined
+/** Dollars that the tokens cost more than from the cache, by the price list. Undefined where it does not say. */
+export const lostOf = (miss: CacheMiss, call: Call): number | undefined => {
+  const prices = call.input_prices
+  if (prices === null || prices.cache_read_mtok === null) return undefined
   const written = Math.min(miss.tokens, call.cache_write_tokens ?? 0)
-  const fresh = miss.tokens - written
-  if ((written > 0 && rates.cacheWrite === undefined) || (fresh > 0 && rates.fresh === undefined)) return undefined
-  return written * ((rates.cacheWrite ?? 0) - rates.cacheRead) + fresh * ((rates.fresh ?? 0) - rates.cacheRead)
+  const paid = written * prices.cache_write_mtok + (miss.tokens - written) * prices.input_mtok
+  return (paid - miss.tokens * prices.cache_read_mtok) / 1e6
 }

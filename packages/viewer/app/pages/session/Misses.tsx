@@ -5,7 +5,6 @@ import * as Format from "../../text/Format.ts"
 import { lostOf, missOf } from "./CacheMiss.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
-import type { Rates } from "./Rates.ts"
 
 const listed = 5
 
@@ -18,30 +17,27 @@ const reasons = {
   unknown: "nothing changed: why is not known"
 } as const
 
-const missesOf = (calls: ReadonlyArray<Call>, rates: ReadonlyMap<string, Rates>) => {
+const missesOf = (calls: ReadonlyArray<Call>) => {
   const byId = new Map(calls.map((call) => [call.event_id, call]))
   return calls
     .flatMap((call, index) => {
       const parent = byId.get(call.parent_event_id ?? "")
       const gapMs = parent === undefined ? 0 : Date.parse(timeOf(call)) - Date.parse(timeOf(parent))
       const miss = missOf(call, parent, gapMs)
-      return miss === undefined
-        ? []
-        : [{ call, number: index + 1, lost: lostOf(miss, call, rates.get(call.price ?? "")), ...miss }]
+      return miss === undefined ? [] : [{ call, number: index + 1, lost: lostOf(miss, call), ...miss }]
     })
     .toSorted((one, other) => (other.lost ?? 0) - (one.lost ?? 0) || other.tokens - one.tokens)
 }
 
 interface Props {
   readonly calls: ReadonlyArray<Call>
-  readonly rates: ReadonlyMap<string, Rates>
   readonly shown: Links.Shown
 }
 
-export const Misses = ({ calls, rates, shown }: Props) => {
+export const Misses = ({ calls, shown }: Props) => {
   const misses = useMemo(
-    () => missesOf(calls, rates).filter(({ call }) => shown === undefined || shown.has(call.event_id)),
-    [calls, rates, shown]
+    () => missesOf(calls).filter(({ call }) => shown === undefined || shown.has(call.event_id)),
+    [calls, shown]
   )
   if (misses.length === 0) return null
   const lost = misses.reduce((sum, { lost = 0 }) => sum + lost, 0)

@@ -12,7 +12,6 @@ import { firstChangeOf } from "./FirstChange.ts"
 import { timeOf } from "./Items.ts"
 import * as Links from "./Links.ts"
 import { Misses } from "./Misses.tsx"
-import { ratesOf } from "./Rates.ts"
 
 /** How many of the messages that cost most are listed. */
 const listed = 8
@@ -29,7 +28,6 @@ interface Props {
 }
 
 export const Side = ({ calls, carried, isOpen, messages, number, selected, shown }: Props) => {
-  const rates = useMemo(() => ratesOf(calls), [calls])
   const costly = useMemo(() => {
     const rows = messages.flatMap((message) => {
       const bytes = Words.bytesOf(message)
@@ -95,10 +93,10 @@ export const Side = ({ calls, carried, isOpen, messages, number, selected, shown
             </div>
           </dl>
           <h3>Cache</h3>
-          <CacheLens {...{ call: selected, change, parent, messages, rates, shown }} />
+          <CacheLens {...{ call: selected, change, parent, messages, shown }} />
         </section>
       )}
-      <Misses calls={calls} rates={rates} shown={shown} />
+      <Misses calls={calls} shown={shown} />
       {costly.rows.length > 0 && (
         <section>
           <h2>Sent again most</h2>
