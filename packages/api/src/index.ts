@@ -1,4 +1,5 @@
 export * from "./Authorization.ts"
+export { type EndpointName, endpoints } from "./Endpoints.ts"
 export * from "./Errors.ts"
 export * as AgentVersions from "./groups/AgentVersions.ts"
 export * as Agents from "./groups/Agents.ts"

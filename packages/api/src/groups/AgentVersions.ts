@@ -6,7 +6,6 @@ import { sumFields } from "@tachograph/core/domain/Sums"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, AgentVersionNotFound, bodyErrors, EventDamaged } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
@@ -64,9 +63,7 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
     payload: CreateAgentVersion,
     success: AgentVersionOnWire,
     error: [AgentNotFound, ...bodyErrors]
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Create a version of an agent"),
+  }).annotate(OpenApi.Summary, "Create a version of an agent"),
   HttpApiEndpoint.get("listAgentVersions", "/agents/:agent_name/agent-versions", {
     params: { agent_name: AgentName },
     query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
@@ -75,16 +72,12 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "AgentVersionPage" }),
     error: AgentNotFound
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List the versions of an agent in the order of their numbers"),
+  }).annotate(OpenApi.Summary, "List the versions of an agent in the order of their numbers"),
   HttpApiEndpoint.get("getAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     success: AgentVersionOnWire,
     error: [AgentNotFound, AgentVersionNotFound]
-  })
-    .annotate(AllowedScopes, reading)
-    .annotate(OpenApi.Summary, "Read a version of an agent"),
+  }).annotate(OpenApi.Summary, "Read a version of an agent"),
   HttpApiEndpoint.get("listConfigurations", "/agents/:agent_name/agent-versions/:agent_version_name/configurations", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     query: {
@@ -98,14 +91,10 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
       next_cursor: Schema.NullOr(callCursor.schema)
     }).annotate({ identifier: "ConfigurationPage" }),
     error: [AgentNotFound, AgentVersionNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List what a version of an agent ran with, and what the calls add up to"),
+  }).annotate(OpenApi.Summary, "List what a version of an agent ran with, and what the calls add up to"),
   HttpApiEndpoint.post("deprecateAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name/deprecate", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     success: AgentVersionOnWire,
     error: [AgentNotFound, AgentVersionNotFound]
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Deprecate a version of an agent; a second time changes nothing")
+  }).annotate(OpenApi.Summary, "Deprecate a version of an agent; a second time changes nothing")
 ) {}

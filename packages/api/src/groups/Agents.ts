@@ -2,7 +2,6 @@ import { Agent, AgentName } from "@tachograph/core/domain/Agent"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
@@ -27,23 +26,17 @@ export class Agents extends HttpApiGroup.make("agents").add(
     payload: CreateAgent,
     success: AgentOnWire,
     error: bodyErrors
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Create an agent"),
+  }).annotate(OpenApi.Summary, "Create an agent"),
   HttpApiEndpoint.get("listAgents", "/agents", {
     query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
     success: Schema.Struct({
       agents: Schema.Array(AgentOnWire),
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "AgentPage" })
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List agents in the order of their numbers"),
+  }).annotate(OpenApi.Summary, "List agents in the order of their numbers"),
   HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
     params: { agent_name: AgentName },
     success: AgentOnWire,
     error: AgentNotFound
-  })
-    .annotate(AllowedScopes, reading)
-    .annotate(OpenApi.Summary, "Read an agent")
+  }).annotate(OpenApi.Summary, "Read an agent")
 ) {}

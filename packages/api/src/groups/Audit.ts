@@ -1,7 +1,6 @@
 import { AuditEntry } from "@tachograph/core/domain/AuditEntry"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { Instant } from "../Instant.ts"
 import { Limit } from "../Limit.ts"
@@ -24,7 +23,5 @@ export class Audit extends HttpApiGroup.make("audit").add(
       entries: Schema.Array(AuditEntryOnWire),
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "AuditPage" })
-  })
-    .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "List who erased what, and which keys were created and revoked, the latest first")
+  }).annotate(OpenApi.Summary, "List who erased what, and which keys were created and revoked, the latest first")
 ) {}

@@ -13,7 +13,6 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiOrAlias } from "../Api.ts"
-import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import {
   EventDamaged,
@@ -163,9 +162,7 @@ export class Events extends HttpApiGroup.make("events").add(
     payload: CreateEvent,
     success: EventCreated,
     error: [FingerprintNotFound, SessionIdEmpty, IdempotencyKeyReused, ...bodyErrors]
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Record a model call"),
+  }).annotate(OpenApi.Summary, "Record a model call"),
   HttpApiEndpoint.get("listEvents", "/events", {
     query: {
       ...filters,
@@ -180,9 +177,7 @@ export class Events extends HttpApiGroup.make("events").add(
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "EventPage" }),
     error: EventDamaged
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List events without their payloads"),
+  }).annotate(OpenApi.Summary, "List events without their payloads"),
   HttpApiEndpoint.get("streamEvents", "/events/stream", {
     query: {
       ...filters,
@@ -197,41 +192,31 @@ export class Events extends HttpApiGroup.make("events").add(
       Lines
     ],
     error: Overloaded
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Follow events as they are recorded, as lines of JSON, or wait for some"),
+  }).annotate(OpenApi.Summary, "Follow events as they are recorded, as lines of JSON, or wait for some"),
   HttpApiEndpoint.get("getEvent", "/events/:event_id", {
     params: { event_id: EventId },
     success: EventOnWire,
     error: [EventNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read an event, with its payload as it was sent"),
+  }).annotate(OpenApi.Summary, "Read an event, with its payload as it was sent"),
   HttpApiEndpoint.get("getEventMessages", "/events/:event_id/messages", {
     params: { event_id: EventId },
     success: ConversationOnWire,
     error: [EventNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read a call in normal form: its messages, instructions, tools and parameters"),
+  }).annotate(OpenApi.Summary, "Read a call in normal form: its messages, instructions, tools and parameters"),
   HttpApiEndpoint.get("getEventInputs", "/events/:event_id/inputs", {
     params: { event_id: EventId },
     success: JsonObject.annotate({ identifier: "EventInputs" }),
     error: [EventNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(
-      OpenApi.Summary,
-      "Read the inputs of an event byte for byte, or a `Range` of them; 304 if `If-None-Match` has the `ETag`"
-    ),
+  }).annotate(
+    OpenApi.Summary,
+    "Read the inputs of an event byte for byte, or a `Range` of them; 304 if `If-None-Match` has the `ETag`"
+  ),
   HttpApiEndpoint.get("getEventOutput", "/events/:event_id/output", {
     params: { event_id: EventId },
     success: JsonObject.annotate({ identifier: "EventOutput" }),
     error: [EventNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(
-      OpenApi.Summary,
-      "Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
-    )
+  }).annotate(
+    OpenApi.Summary,
+    "Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
+  )
 ) {}

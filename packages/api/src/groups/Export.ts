@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering, readingOnly } from "../Authorization.ts"
 import { Overloaded, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { optional } from "../Json.ts"
@@ -90,15 +89,11 @@ export class Export extends HttpApiGroup.make("export").add(
     },
     success: Lines,
     error: Overloaded
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Export events whole, with all that they name, as lines of JSON"),
+  }).annotate(OpenApi.Summary, "Export events whole, with all that they name, as lines of JSON"),
   HttpApiEndpoint.post("import", "/import", {
     query: { answers: Schema.optionalKey(Schema.Literals(["all", "failed"])) },
     payload: Lines,
     success: Lines,
     error: [Overloaded, ...bodyErrors]
-  })
-    .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Import what was exported, with the same ids; each line is answered")
+  }).annotate(OpenApi.Summary, "Import what was exported, with the same ids; each line is answered")
 ) {}

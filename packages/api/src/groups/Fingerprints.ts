@@ -1,7 +1,6 @@
 import { FingerprintId, RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { FingerprintNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
@@ -46,23 +45,17 @@ export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
     payload: CreateFingerprint,
     success: FingerprintCreated,
     error: bodyErrors
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Register a client's environment"),
+  }).annotate(OpenApi.Summary, "Register a client's environment"),
   HttpApiEndpoint.get("listFingerprints", "/fingerprints", {
     query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
     success: Schema.Struct({
       fingerprints: Schema.Array(FingerprintOnWire),
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "FingerprintPage" })
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List the registered environments in the order of their ids"),
+  }).annotate(OpenApi.Summary, "List the registered environments in the order of their ids"),
   HttpApiEndpoint.get("getFingerprint", "/fingerprints/:fingerprint_id", {
     params: { fingerprint_id: FingerprintId },
     success: FingerprintOnWire,
     error: FingerprintNotFound
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read a registered environment")
+  }).annotate(OpenApi.Summary, "Read a registered environment")
 ) {}

@@ -2,7 +2,6 @@ import { PersonId } from "@tachograph/core/domain/Person"
 import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering, reading, readingOnly, writing } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
@@ -34,35 +33,25 @@ export class People extends HttpApiGroup.make("people").add(
     payload: CreatePerson,
     success: PersonOnWire,
     error: bodyErrors
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Create a person"),
+  }).annotate(OpenApi.Summary, "Create a person"),
   HttpApiEndpoint.get("listPeople", "/people", {
     query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
     success: PersonPageOnWire
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List people in the order of their creation"),
+  }).annotate(OpenApi.Summary, "List people in the order of their creation"),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     payload: UpdatePerson,
     success: PersonOnWire,
     error: [PersonNotFound, ...bodyErrors]
-  })
-    .annotate(AllowedScopes, writing)
-    .annotate(OpenApi.Summary, "Replace a person's properties"),
+  }).annotate(OpenApi.Summary, "Replace a person's properties"),
   HttpApiEndpoint.get("getPerson", "/people/:person_id", {
     params: { person_id: PersonId },
     success: PersonOnWire,
     error: PersonNotFound
-  })
-    .annotate(AllowedScopes, reading)
-    .annotate(OpenApi.Summary, "Read a person"),
+  }).annotate(OpenApi.Summary, "Read a person"),
   HttpApiEndpoint.delete("erasePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     success: ErasureReceipt,
     error: PersonNotFound
-  })
-    .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Erase a person, their events, and content that only those events hold")
+  }).annotate(OpenApi.Summary, "Erase a person, their events, and content that only those events hold")
 ) {}

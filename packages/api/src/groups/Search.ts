@@ -3,7 +3,6 @@ import { EventSummary } from "@tachograph/core/domain/Event"
 import * as Violation from "@tachograph/core/domain/Violation"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { Limit } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
@@ -70,7 +69,5 @@ export class Search extends HttpApiGroup.make("search").add(
       }).annotate({ identifier: "SearchPage" }),
       Lines
     ]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Find where something was said, in messages and in arguments and results of tools")
+  }).annotate(OpenApi.Summary, "Find where something was said, in messages and in arguments and results of tools")
 ) {}

@@ -8,7 +8,6 @@ import { SessionId } from "@tachograph/core/domain/Session"
 import { maxRecentSessions, SessionSummary } from "@tachograph/core/domain/SessionSummary"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, administering, readingOnly } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
@@ -106,23 +105,17 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       sessions: Schema.Array(SessionOnWire),
       next_cursor: Schema.NullOr(listCursor.schema)
     }).annotate({ identifier: "SessionPage" })
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List sessions by their last activity, with what their calls add up to"),
+  }).annotate(OpenApi.Summary, "List sessions by their last activity, with what their calls add up to"),
   HttpApiEndpoint.get("getSession", "/sessions/:session", {
     params: { session: SessionId },
     success: SessionOnWire,
     error: SessionNotFound
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read what the calls of a session add up to"),
+  }).annotate(OpenApi.Summary, "Read what the calls of a session add up to"),
   HttpApiEndpoint.delete("eraseSession", "/sessions/:session", {
     params: { session: SessionId },
     success: ErasureReceipt,
     error: SessionNotFound
-  })
-    .annotate(AllowedScopes, administering)
-    .annotate(OpenApi.Summary, "Erase a session, its events, and content that only those events hold"),
+  }).annotate(OpenApi.Summary, "Erase a session, its events, and content that only those events hold"),
   HttpApiEndpoint.get("listSessionMessages", "/sessions/:session/messages", {
     params: { session: SessionId },
     query: {
@@ -139,9 +132,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "SessionMessagePage" }),
     error: SessionNotFound
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read the messages of a session, each once"),
+  }).annotate(OpenApi.Summary, "Read the messages of a session, each once"),
   HttpApiEndpoint.get("listSessionCalls", "/sessions/:session/calls", {
     params: { session: SessionId },
     query: {
@@ -155,7 +146,5 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "SessionCallPage" }),
     error: [SessionNotFound, EventNotFound, EventDamaged]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages")
+  }).annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages")
 ) {}

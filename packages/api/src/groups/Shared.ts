@@ -1,7 +1,6 @@
 import { Sha256 } from "@tachograph/core/domain/Sha256"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import { Overloaded, SharedTextDamaged, SharedTextNotFound } from "../Errors.ts"
 
 export class Shared extends HttpApiGroup.make("shared").add(
@@ -10,10 +9,8 @@ export class Shared extends HttpApiGroup.make("shared").add(
     /** A JSON string as it was sent, with its quotation marks; rarely another JSON value, such as a list of tools. */
     success: Schema.Json.annotate({ identifier: "SharedText" }),
     error: [SharedTextNotFound, SharedTextDamaged, Overloaded]
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(
-      OpenApi.Summary,
-      "Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
-    )
+  }).annotate(
+    OpenApi.Summary,
+    "Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
+  )
 ) {}

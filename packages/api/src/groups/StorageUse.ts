@@ -1,7 +1,6 @@
 import { StorageUsage } from "@tachograph/core/domain/StorageUsage"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
@@ -20,7 +19,5 @@ export class StorageUse extends HttpApiGroup.make("storage").add(
   HttpApiEndpoint.get("readStorage", "/storage", {
     query: { sessions: Schema.optionalKey(Limit) },
     success: StorageUsageOnWire.annotate({ identifier: "StorageUsage" })
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Read the size of payloads, as sent and as stored")
+  }).annotate(OpenApi.Summary, "Read the size of payloads, as sent and as stored")
 ) {}

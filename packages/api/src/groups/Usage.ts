@@ -9,7 +9,6 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiOrAlias } from "../Api.ts"
-import { AllowedScopes, readingOnly } from "../Authorization.ts"
 import * as Cursor from "../Cursor.ts"
 import { Instant } from "../Instant.ts"
 import { Limit } from "../Limit.ts"
@@ -75,7 +74,5 @@ export class Usage extends HttpApiGroup.make("usage").add(
       usage: Schema.Array(UsageGroupOnWire),
       next_cursor: Schema.NullOr(cursor.schema)
     }).annotate({ identifier: "UsagePage" })
-  })
-    .annotate(AllowedScopes, readingOnly)
-    .annotate(OpenApi.Summary, "Add up calls, tokens and cost, by time, name or model")
+  }).annotate(OpenApi.Summary, "Add up calls, tokens and cost, by time, name or model")
 ) {}

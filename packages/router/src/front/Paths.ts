@@ -1,9 +1,8 @@
 /** The paths of the contract, and what the front needs to know about the endpoint behind each. */
-import { AllowedScopes, Authorization, prefix, TachographApi } from "@tachograph/api"
+import { type EndpointName, endpoints, prefix, TachographApi } from "@tachograph/api"
 import type { Scope } from "@tachograph/core"
 import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
-import * as Context from "effect/Context"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { HttpApi } from "effect/http-api"
 import { pagePaths, viewerPaths } from "../Engine.ts"
 
 interface Route {
@@ -36,9 +35,6 @@ interface Entry {
   readonly isViewer: boolean
 }
 
-const needsKey = ({ middlewares }: HttpApiEndpoint.Top): boolean =>
-  Array.from(middlewares).some(({ key }) => key === Authorization.key)
-
 const entries = (() => {
   const byPath = new Map<string, Entry>()
   const add = (path: string, method: string, route: Route) => {
@@ -54,14 +50,16 @@ const entries = (() => {
   }
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint }) =>
-      add(endpoint.path, endpoint.method, {
-        endpoint: endpoint.identifier,
-        scopes: needsKey(endpoint) ? Context.get(endpoint.annotations, AllowedScopes) : undefined,
-        takesBody: endpoint.payload.size > 0,
-        streamsBody: endpoint.identifier === "import",
-        isRecording: endpoint.identifier === "createEvent"
+    onEndpoint: ({ endpoint: { identifier, method, path, payload } }) => {
+      const { records = false, scopes, streamsBody = false } = endpoints[identifier as EndpointName]
+      add(path, method, {
+        endpoint: identifier,
+        scopes,
+        takesBody: payload.size > 0,
+        streamsBody,
+        isRecording: records
       })
+    }
   })
   const literal = new Map<string, Entry>()
   const patterns: Array<readonly [pattern: RegExp, entry: Entry]> = []

@@ -1,37 +1,18 @@
 /** Which exchanges the reading thread answers, so that recording does not wait for them. */
+import { type EndpointName, endpoints } from "@tachograph/api"
 import type { Exchange } from "../../Engine.ts"
 
-/** Endpoints that read many rows, whole sessions, or a text of any size. */
-const lists: ReadonlySet<string> = new Set([
-  "listEvents",
-  "listSessions",
-  "getSession",
-  "readUsage",
-  "streamEvents",
-  "readStorage",
-  "listFingerprints",
-  "listAgents",
-  "listAgentVersions",
-  "listPeople",
-  "listConfigurations",
-  "listSessionMessages",
-  "listSessionCalls",
-  "getSharedText",
-  "search",
-  "export"
-])
-
-/** Endpoints that read one event. */
-const events: ReadonlySet<string> = new Set(["getEvent", "getEventMessages", "getEventInputs", "getEventOutput"])
+const readsOf = ({ endpoint }: Pick<Exchange, "endpoint">) =>
+  (endpoints as Readonly<Partial<Record<string, (typeof endpoints)[EndpointName]>>>)[endpoint]?.reads
 
 /** One smaller event is not worth another thread with its memory (bytes). */
 const largeEventBytes = 64 * 1024
 
-export const isEventRead = ({ endpoint }: Pick<Exchange, "endpoint">): boolean => events.has(endpoint)
+export const isEventRead = (exchange: Pick<Exchange, "endpoint">): boolean => readsOf(exchange) === "event"
 
 /** `eventBytes` is the size of the event that is read, where it is known. */
 export const isLongRead = (exchange: Pick<Exchange, "endpoint">, eventBytes = 0): boolean =>
-  lists.has(exchange.endpoint) || (isEventRead(exchange) && eventBytes >= largeEventBytes)
+  readsOf(exchange) === "much" || (isEventRead(exchange) && eventBytes >= largeEventBytes)
 
 /** What a thread has been asked and has not answered. */
 interface Load {
