@@ -10,7 +10,7 @@ import * as IgnoredFields from "../response/IgnoredFields.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventDecoder from "./EventDecoder.ts"
 import * as EventResponse from "./EventResponse.ts"
-import { LoopBudget } from "./LoopBudget.ts"
+import { loopBudget } from "./LoopBudget.ts"
 import * as PassedCallEvent from "./PassedCallEvent.ts"
 import { Redactor } from "./Redaction.ts"
 
@@ -23,8 +23,6 @@ const atOnce: EventDecoder.RunSteps = (steps) => Effect.sync(() => Steps.run(ste
 
 /** Decodes the events of a recorder, large ones in turns of the event loop, which all of them share. */
 export const makeDecoder = (recorder: Recorder["Service"]) => {
-  const loopBudget = new LoopBudget()
-
   /** A large body whose event would time out in the queue is not decoded any further. */
   function* unlessOverloaded<A>(steps: Steps.Steps<A>): Steps.Steps<Effect.Effect<A, Errors.Overloaded>> {
     if (recorder.admission.wouldTimeOut()) return Effect.fail(new Errors.Overloaded())
@@ -57,8 +55,7 @@ const noCall = Answer.empty()
 export const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = makeDecoder(recorder)
-  const loop = new LoopBudget()
-  const passedCalls = PassedCallEvent.make(loop, largeBodyBytes)
+  const passedCalls = PassedCallEvent.make(largeBodyBytes)
   const patterns = yield* RedactPatterns
   const redactor = patterns === null ? undefined : new Redactor(patterns)
 
@@ -72,7 +69,7 @@ export const make = Effect.gen(function* () {
   ) {
     // With a mark it would seem to be no JSON.
     const steps = redactor.masked(project, JsonBody.withoutMark(bufferOf(body.bytes)))
-    const { count, text } = body.bytes.length < largeBodyBytes ? Steps.run(steps) : yield* loop.runSteps(steps)
+    const { count, text } = body.bytes.length < largeBodyBytes ? Steps.run(steps) : yield* loopBudget.runSteps(steps)
     const { event, ignored } = yield* decode(project, { ...body, bytes: text }, isStrict, key)
     const { idempotency, recorded } = event
     const masked = {

@@ -46,3 +46,6 @@ export class LoopBudget {
     })
   }
 }
+
+/** The one of this thread, whose event loop all work shares. */
+export const loopBudget = new LoopBudget()

@@ -9,7 +9,7 @@ import type { Begun } from "../calls/EventOfCall.ts"
 import * as Decompression from "../calls/Decompression.ts"
 import type { PassedCall } from "../calls/PassedCall.ts"
 import { ReserveAnswer } from "../Engine.ts"
-import type { LoopBudget } from "./LoopBudget.ts"
+import { loopBudget } from "./LoopBudget.ts"
 
 /** How many calls are decompressed at once: only when that is done it is known how much memory they take. */
 const maxDecompressing = 2
@@ -18,7 +18,7 @@ const maxDecompressing = 2
 type CopiedBodies = Record<"inputs" | "output", Buffer>
 
 /** Makes the bodies of one instance. `largeBytes` says from which length on it shares turns of the event loop. */
-export const make = (loop: LoopBudget, largeBytes: number) => {
+export const make = (largeBytes: number) => {
   const decompressing = Semaphore.makeUnsafe(maxDecompressing)
   const begun: Begun["calls"] = new BegunCalls()
 
@@ -41,7 +41,7 @@ export const make = (loop: LoopBudget, largeBytes: number) => {
     const makeOf = (bodies: CallEvent.Bodies): Effect.Effect<CallEvent.Made> => {
       const steps = CallEvent.make(call, bodies, { calls: begun, scope: project })
       const isLarge = bodies.inputs.length + (bodies.output?.length ?? 0) >= largeBytes
-      return isLarge ? loop.runSteps(steps) : Effect.sync(() => Steps.run(steps))
+      return isLarge ? loopBudget.runSteps(steps) : Effect.sync(() => Steps.run(steps))
     }
     const made: CallEvent.Made = isPlain
       ? yield* makeOf({ inputs, output })

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Exchange } from "../Engine.ts"
 import { makeDecoder } from "../events/CreateEvent.ts"
-import { LoopBudget } from "../events/LoopBudget.ts"
+import { loopBudget } from "../events/LoopBudget.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
@@ -106,7 +106,6 @@ type Limits = Pick<Exchange, "maxEventBytes" | "maxOtherBytes">
 export const make = (recorder: Recorder["Service"]) => {
   const decodeEvent = makeDecoder(recorder)
   const longLines = new LongLines()
-  const loopBudget = new LoopBudget()
   const readEvent = EventLine.makeReader((steps) => loopBudget.runSteps(steps))
 
   const importEvent = Effect.fnUntraced(function* (project: ProjectId, { body, given }: EventLine.EventLine) {
