@@ -31,6 +31,29 @@ export const callCursor = Cursor.ofId<EventId>()
 
 const DurationMs = Schema.NullOr(Schema.Finite)
 
+const variantFields = {
+  text: Schema.String,
+  lastUsedAt: Schema.DateTimeUtcFromString,
+  firstEventId: EventId,
+  events: sumFields.events,
+  costUsd: sumFields.costUsd
+}
+
+/** Where the instructions of a configuration's calls differ, and what some of them have there. */
+const ConfigurationVariants = Schema.Struct({
+  count: Schema.Int,
+  /** The part of the instructions, from 1. */
+  part: Schema.Int,
+  /** Its first character that differs, from 1. */
+  character: Schema.Int,
+  /** The latest first. */
+  latest: Schema.Array(
+    Schema.Struct(variantFields)
+      .pipe(Schema.encodeKeys(snakeKeys(variantFields)))
+      .annotate({ identifier: "ConfigurationVariant" })
+  )
+}).annotate({ identifier: "ConfigurationVariants" })
+
 const configurationFields = {
   model: Schema.NullOr(Schema.String),
   parameters: JsonObject,
@@ -45,6 +68,7 @@ const configurationFields = {
   durationMsP50: DurationMs,
   durationMsP95: DurationMs,
   durationMsP99: DurationMs,
+  variants: Schema.NullOr(ConfigurationVariants),
   isDamaged: Schema.Boolean
 }
 

@@ -28,6 +28,7 @@ import * as OpenChain from "../read/OpenChain.ts"
 import { orDamage } from "../read/OrDamage.ts"
 import { PieceTexts, type TextCaches } from "./PieceTexts.ts"
 import { maxPack, versionOf } from "./SessionOutline.ts"
+import * as Variants from "./Variants.ts"
 
 export interface ConfigurationQuery {
   readonly agent: AgentName
@@ -49,6 +50,20 @@ interface Settings {
   readonly parameters: ExactJson.ExactObject
 }
 
+/** Calls whose instructions differ from others in one short place only. */
+interface Variant extends Pick<Sums, "events" | "costUsd"> {
+  /** What they have there. */
+  readonly text: string
+  readonly lastUsedAt: DateTime.Utc
+  readonly firstEventId: EventId
+}
+
+interface VariantsInPlace extends Variants.Place {
+  readonly count: number
+  /** Some of them, the latest first. */
+  readonly latest: ReadonlyArray<Variant>
+}
+
 export interface Configuration extends Settings, Sums {
   readonly model: string | null
   readonly fingerprintId: EventSummary["fingerprintId"]
@@ -59,6 +74,8 @@ export interface Configuration extends Settings, Sums {
   readonly durationMsP50: number | null
   readonly durationMsP95: number | null
   readonly durationMsP99: number | null
+  /** Null where all calls have the same instructions. Those of the last call are shown. */
+  readonly variants: VariantsInPlace | null
   /** Whether the payloads cannot be read. There are no settings then. */
   readonly isDamaged: boolean
 }
@@ -73,6 +90,12 @@ export interface ConfigurationPage {
 /** Events that are looked at for one page, and those of one step. */
 const maxLooked = 2_000
 const stepEvents = 500
+
+/** Variants of a configuration that are listed. */
+const maxListed = 20
+
+/** Characters that are compared before the event loop turns. */
+const sliceCompared = 2_000_000
 
 /** A page ends when the settings in it have this many characters. */
 const maxPageLength = 4 * 1024 * 1024
@@ -97,6 +120,7 @@ interface ReadSettings {
   readonly settings: Settings
   /** The same for equal settings. */
   readonly text: string
+  readonly compared: Variants.Compared
 }
 
 export const list = Effect.fnUntraced(function* (
@@ -108,7 +132,10 @@ export const list = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ConfigurationPage, AgentNotFound | AgentVersionNotFound | EventDamaged | StorageUnavailable> {
   yield* storage.getAgentVersion(project, query.agent, query.agentVersion)
   const found = new Map<string, Found>()
+  const variants = new Variants.VariantsOfAll<Found>()
+  const page = (next: EventId | undefined) => ({ configurations: configurationsOf(variants.all), next })
   let length = 0
+  let compared = variants.left
   let { after } = query
   for (let looked = 0; looked < maxLooked;) {
     const step = { ...query, after, order: "desc", limit: stepEvents } as const
@@ -123,37 +150,83 @@ export const list = Effect.fnUntraced(function* (
       // It was erased meanwhile.
       if (event === undefined || read === undefined) continue
       if (read instanceof Damage) yield* onDamage(id, read)
-      const { settings: own, text } = read instanceof Damage ? { settings: nothing, text: "damaged" } : read
+      const { compared: instructions, settings: own, text } = read instanceof Damage ? damaged : read
       const key = hash("sha256", `${JSON.stringify([event.model, event.fingerprintId])} ${text}`, "base64url")
       let known = found.get(key)
       if (known === undefined) {
-        const isFull = found.size === limit || (found.size > 0 && length + text.length > maxPageLength)
-        if (isFull) return { configurations: Array.from(found.values(), configurationOf), next: after }
-        known = { settings: own, isDamaged: read instanceof Damage, tally: new Tally(), last: event, first: event }
+        const { parameters, tools } = own
+        const isDamaged = read instanceof Damage
+        const besides = [isDamaged, event.model, event.fingerprintId, instructions.rest]
+        const others = hash(
+          "sha256",
+          JSON.stringify([...besides, ExactJson.stringify([parameters, tools], true)]),
+          "base64url"
+        )
+        known = variants.add(others, instructions.text, limit, (isVariant) => {
+          // Of a variant, the settings are those of the first.
+          const more = isVariant ? 0 : text.length
+          if (found.size > 0 && length + more > maxPageLength) return undefined
+          length += more
+          return { settings: isVariant ? nothing : own, isDamaged, tally: new Tally(), last: event, first: event }
+        })
+        if (known === undefined) return page(after)
         found.set(key, known)
-        length += text.length
+        if (compared - variants.left > sliceCompared) {
+          yield* Effect.yieldNow
+          compared = variants.left
+        }
       }
       known.tally.add(event)
       known.first = event
       after = id
     }
     looked += rows.length
-    if (rows.length < stepEvents)
-      return { configurations: Array.from(found.values(), configurationOf), next: undefined }
+    if (rows.length < stepEvents) return page(undefined)
     after = rows.at(-1)!.id
   }
-  return { configurations: Array.from(found.values(), configurationOf), next: after }
+  return page(after)
 })
 
-const configurationOf = ({ first, isDamaged, last, settings, tally }: Found): Configuration => ({
+const damaged: ReadSettings = { settings: nothing, text: "damaged", compared: Variants.comparedOf([]) }
+
+interface Row {
+  readonly found: Found
+  readonly variants: VariantsInPlace | null
+}
+
+const configurationsOf = (all: ReadonlyArray<Variants.Variants<Found>>): ReadonlyArray<Configuration> =>
+  all
+    .flatMap(rowsOf)
+    .toSorted((one, other) => (one.found.last.id < other.found.last.id ? 1 : -1))
+    .map(configurationOf)
+
+const rowsOf = (variants: Variants.Variants<Found>): ReadonlyArray<Row> => {
+  const { items } = variants
+  if (variants.rowsWith(0) === items.length) return items.map((found) => ({ found, variants: null }))
+  // The first was used last.
+  const [last] = items as [Found, ...Array<Found>]
+  const tally = new Tally()
+  for (const each of items) tally.merge(each.tally)
+  const first = items.reduce((first, each) => (each.first.id < first.id ? each.first : first), last.first)
+  const latest = items.slice(0, maxListed).map((each, index): Variant => {
+    const { costUsd, events } = each.tally.sums
+    return { text: variants.textAt(index), events, costUsd, lastUsedAt: timeOf(each.last), firstEventId: each.first.id }
+  })
+  return [{ found: { ...last, tally, first }, variants: { ...variants.place, count: items.length, latest } }]
+}
+
+const timeOf = ({ occurredAt, receivedAt }: EventSummary): DateTime.Utc => occurredAt ?? receivedAt
+
+const configurationOf = ({ found: { first, isDamaged, last, settings, tally }, variants }: Row): Configuration => ({
   ...settings,
   model: last.model,
   fingerprintId: last.fingerprintId,
-  firstUsedAt: first.occurredAt ?? first.receivedAt,
-  lastUsedAt: last.occurredAt ?? last.receivedAt,
+  firstUsedAt: timeOf(first),
+  lastUsedAt: timeOf(last),
   firstEventId: first.id,
   ...tally.sums,
   ...tally.durationPercentiles,
+  variants,
   isDamaged
 })
 
@@ -231,7 +304,8 @@ const settingsIn = Effect.fnUntraced(function* (
     tools,
     parameters: Noise.quietParameters(parameters)
   }
-  const read = { settings, text: ExactJson.stringify(settings as unknown as Json, true) }
+  const compared = Variants.comparedOf(settings.instructions)
+  const read = { settings, text: ExactJson.stringify(settings as unknown as Json, true), compared }
   known.set(key, read)
   return read
 })

@@ -46,6 +46,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         fingerprint_id,
         first_used_at: at,
         last_used_at: at,
+        variants: null,
         is_damaged: false
       }
       const none = { errors: 0, unpriced_events: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
@@ -123,6 +124,34 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { calls } = (await client.get("/api/v1/sessions/s/calls")).body
       expect(calls.map((call: any) => call.instructions_changed)).toEqual([false, false, false, true])
       expect(calls.some((call: any) => call.parameters_changed)).toBe(false)
+    })
+
+    it("is one for instructions that differ in one short place, with the place and the latest variants", async () => {
+      const { list, record } = await inProject("variants of configurations")
+      const ids: Array<string> = []
+      for (let hour = 0; hour < 24; hour++) {
+        ids.push(await record("s", { system: `It is ${hour} h. Be short.`, messages: [user(`${hour}`)] }))
+      }
+      const other = await record("s", { system: "Be long.", messages: [user("z")] })
+      const { configurations, next_cursor } = await list({ limit: "3" })
+      expect(next_cursor).toBe(null)
+      expect(configurations).toMatchObject([
+        { first_event_id: other, events: 1, variants: null },
+        {
+          ...{ first_event_id: ids[0], events: 24, input_tokens: 240, cost_usd: "0.00144" },
+          instructions: [{ type: "text", content: "It is 23 h. Be short." }],
+          variants: { count: 24, part: 1, character: 7 }
+        }
+      ])
+      expect(configurations[1].variants.latest).toEqual(
+        Array.from({ length: 20 }, (_, index) => ({
+          text: `${23 - index}`,
+          last_used_at: expect.stringMatching(iso8601),
+          first_event_id: ids[23 - index],
+          events: 1,
+          cost_usd: "0.00006"
+        }))
+      )
     })
 
     it("has nothing of what was erased", async () => {

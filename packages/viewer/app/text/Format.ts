@@ -102,3 +102,7 @@ export const localMinute = (iso: string | null): string => {
 
 /** With its zone. */
 export const exactly = (iso: string): string => `${exact.format(new Date(iso))} · ${iso}`
+
+/** A place in instructions, whose parts are counted where it is not the first. */
+export const place = ({ character, part }: { readonly part: number; readonly character: number }): string =>
+  part === 1 ? `character ${count(character)}` : `character ${count(character)} of part ${count(part)}`

@@ -72,12 +72,20 @@ export interface Configuration {
   readonly duration_ms_p50: number | null
   readonly duration_ms_p95: number | null
   readonly duration_ms_p99: number | null
+  readonly variants: ConfigurationVariants | null
   readonly is_damaged: boolean
 }
 
 export interface ConfigurationPage {
   readonly configurations: ReadonlyArray<Configuration>
   readonly next_cursor: string | null
+}
+
+export interface ConfigurationVariants {
+  readonly count: number
+  readonly part: number
+  readonly character: number
+  readonly latest: ReadonlyArray<{ readonly text: string; readonly last_used_at: string; readonly first_event_id: string; readonly events: number; readonly cost_usd: string | null }>
 }
 
 export interface Conversation {

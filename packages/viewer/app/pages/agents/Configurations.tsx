@@ -1,5 +1,4 @@
 /** How a version of an agent was called. Configurations that differ in one short place of their instructions are one, with its variants. */
-import { useMemo, useState } from "preact/hooks"
 import { Cost, Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { Text } from "../../parts/Text.tsx"
@@ -11,28 +10,9 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { textOf } from "./usedWith.ts"
-import * as Variants from "./Variants.ts"
-
-/** Variants that are listed at first, and with each step. */
-const stepVariants = 20
-
-/** What variants have in common. */
-const besidesOf = ({ fingerprint_id, is_damaged, model, parameters, tools }: Configuration): string =>
-  JSON.stringify([model, fingerprint_id, parameters, tools, is_damaged])
-
-const sumOf = (all: ReadonlyArray<Configuration>) => {
-  const priced = all.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [Number(cost_usd)]))
-  return {
-    cost: priced.length === 0 ? null : String(priced.reduce((sum, cost) => sum + cost, 0)),
-    events: all.reduce((sum, { events }) => sum + events, 0),
-    unpriced: all.reduce((sum, { unpriced_events }) => sum + unpriced_events, 0),
-    firstAt: all.map(({ first_used_at }) => first_used_at).toSorted()[0]!
-  }
-}
 
 export const Configurations = ({ agent, version }: { readonly agent: string; readonly version: string }) => {
   const { again, error, value } = useAnswer((signal) => Lists.configurations(agent, version, signal), version)
-  const groups = useMemo(() => value && Variants.group(value, textOf.instructions, besidesOf), [value])
   return (
     <section class="configurations">
       <h2>
@@ -40,16 +20,15 @@ export const Configurations = ({ agent, version }: { readonly agent: string; rea
       </h2>
       {error !== undefined && <Failed error={error} again={again} />}
       {value === undefined && error === undefined && <Loading what="its configurations" />}
-      {groups?.map((group) => (
-        <OneConfiguration key={group.items[0]!.first_event_id} group={group} />
+      {value?.map((configuration) => (
+        <OneConfiguration key={configuration.first_event_id} configuration={configuration} />
       ))}
     </section>
   )
 }
 
-const OneConfiguration = ({ group }: { readonly group: Variants.Group<Configuration> }) => {
-  const [configuration] = group.items as readonly [Configuration]
-  const { cost, events, firstAt, unpriced } = sumOf(group.items)
+const OneConfiguration = ({ configuration }: { readonly configuration: Configuration }) => {
+  const { cost_usd, events, first_used_at, unpriced_events, variants } = configuration
   const instructions = textOf.instructions(configuration)
   return (
     <details class="configuration">
@@ -60,14 +39,13 @@ const OneConfiguration = ({ group }: { readonly group: Variants.Group<Configurat
         <span>
           {Format.count(events)} {events === 1 ? "call" : "calls"}
         </span>
-        <Cost usd={cost} unpriced={unpriced} />
+        <Cost usd={cost_usd} unpriced={unpriced_events} />
         <span>
-          <Time at={firstAt} /> to <Time at={configuration.last_used_at} />
+          <Time at={first_used_at} /> to <Time at={configuration.last_used_at} />
         </span>
-        {group.items.length > 1 && (
+        {variants !== null && (
           <span class="warn">
-            {Format.count(group.items.length)} variants at character{" "}
-            {Format.count(Variants.characterOf(group, instructions))}
+            {Format.count(variants.count)} variants at {Format.place(variants)}
           </span>
         )}
         <span class="arguments">
@@ -80,7 +58,7 @@ const OneConfiguration = ({ group }: { readonly group: Variants.Group<Configurat
           {" · "}
           <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its fingerprint</a>
         </p>
-        {group.items.length > 1 && <ListOfVariants group={group} />}
+        {variants !== null && <ListOfVariants variants={variants} />}
         <h3>Instructions</h3>
         <Text text={instructions} isMarkdown={false} />
         <h3>Tools</h3>
@@ -94,31 +72,25 @@ const OneConfiguration = ({ group }: { readonly group: Variants.Group<Configurat
   )
 }
 
-const ListOfVariants = ({ group }: { readonly group: Variants.Group<Configuration> }) => {
-  const [shown, setShown] = useState(stepVariants)
-  const { items } = group
-  return (
-    <>
-      <h3>Variants, the latest first</h3>
-      <p class="hint">
-        They differ at character {Format.count(Variants.characterOf(group, textOf.instructions(items[0]!)))} of the
-        instructions only, so that no cache serves what comes after. Below is the latest.
-      </p>
-      <ul>
-        {items.slice(0, shown).map((each) => (
-          <li key={each.first_event_id}>
-            <a href={Route.to(["events", each.first_event_id], { tab: "settings" })}>
-              <Plain text={Words.line(Variants.placeOf(group, textOf.instructions(each))) || "nothing"} />
-            </a>{" "}
-            {Format.count(each.events)} {each.events === 1 ? "call" : "calls"}
-          </li>
-        ))}
-      </ul>
-      {shown < items.length && (
-        <button type="button" class="more" onClick={() => setShown(shown + stepVariants)}>
-          {Format.count(items.length - shown)} more
-        </button>
-      )}
-    </>
-  )
-}
+const ListOfVariants = ({ variants }: { readonly variants: NonNullable<Configuration["variants"]> }) => (
+  <>
+    <h3>Variants, the latest first</h3>
+    <p class="hint">
+      They differ at {Format.place(variants)} of the instructions only, so that no cache serves what comes after. Below
+      is the latest.
+    </p>
+    <ul>
+      {variants.latest.map(({ events, first_event_id, text }) => (
+        <li key={first_event_id}>
+          <a href={Route.to(["events", first_event_id], { tab: "settings" })}>
+            <Plain text={Words.line(text) || "nothing"} />
+          </a>{" "}
+          {Format.count(events)} {events === 1 ? "call" : "calls"}
+        </li>
+      ))}
+    </ul>
+    {variants.count > variants.latest.length && (
+      <p class="hint">And {Format.count(variants.count - variants.latest.length)} earlier ones.</p>
+    )}
+  </>
+)

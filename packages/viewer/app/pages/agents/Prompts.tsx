@@ -111,10 +111,9 @@ const Row = ({ agent, before, kind, used }: RowProps) => {
           {Format.count(used.text.length)} characters,{" "}
           <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
         </small>
-        {used.variants !== undefined && (
+        {used.variants && (
           <small class="warn">
-            {Format.count(used.variants.count)} variants, which differ at character{" "}
-            {Format.count(used.variants.character)} only
+            {Format.count(used.variants.count)} variants, which differ at {Format.place(used.variants)} only
           </small>
         )}
         {before !== undefined && (

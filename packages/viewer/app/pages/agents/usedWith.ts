@@ -3,7 +3,6 @@ import * as Lists from "../../server/Lists.ts"
 import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
 import { sha256 } from "../../text/Sha256.ts"
 import * as Words from "../../text/Words.ts"
-import * as Variants from "./Variants.ts"
 
 export type Kind = "instructions" | "tools"
 
@@ -19,7 +18,7 @@ export interface Used {
   readonly lastAt: string
   readonly firstEventId: string
   /** Where it is several texts that differ in one short place only: how many, and at which character. The text is the latest. */
-  readonly variants?: { readonly count: number; readonly character: number }
+  readonly variants?: Configuration["variants"]
 }
 
 interface OfVersion {
@@ -38,30 +37,6 @@ const lineOf: Readonly<Record<Kind, (configuration: Configuration) => string>> =
 }
 
 const different = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => Array.from(new Set(values))
-
-const oneOf = (group: Variants.Group<Used>): Used => {
-  const { items } = group
-  const [latest] = items as readonly [Used]
-  if (items.length === 1) return latest
-  const fingerprints = new Map(items.flatMap((used) => used.fingerprints.map((each) => [each.id, each])))
-  const first = (key: "firstAt" | "firstEventId") => items.map((used) => used[key]).toSorted()[0]!
-  return {
-    ...latest,
-    events: items.reduce((sum, { events }) => sum + events, 0),
-    fingerprints: Array.from(fingerprints.values()),
-    firstAt: first("firstAt"),
-    firstEventId: first("firstEventId"),
-    variants: { count: items.length, character: Variants.characterOf(group, latest.text) }
-  }
-}
-
-/** A text that each call of the same versions has with something else in it is one. */
-const withVariants = (all: ReadonlyArray<Used>): ReadonlyArray<Used> =>
-  Variants.group(
-    all,
-    ({ text }) => text,
-    ({ versions }) => JSON.stringify(versions)
-  ).map(oneOf)
 
 /** The latest first. Event ids are in the order of time. */
 const of = (
@@ -87,7 +62,8 @@ const of = (
         })),
         firstAt: sorted("first_used_at")[0]!,
         lastAt: sorted("last_used_at").at(-1)!,
-        firstEventId: sorted("first_event_id")[0]!
+        firstEventId: sorted("first_event_id")[0]!,
+        ...(kind === "instructions" ? { variants: uses[0]!.configuration.variants } : {})
       }
     }
   ).toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))
@@ -106,5 +82,5 @@ export const read = (agent: string, versions: ReadonlyArray<string>) => async (s
   const commits = new Map(
     (fingerprints as ReadonlyArray<Fingerprint>).map((each) => [each.fingerprint_id, each.git_commit_hash])
   )
-  return { instructions: withVariants(of("instructions", all, commits)), tools: of("tools", all, commits) }
+  return { instructions: of("instructions", all, commits), tools: of("tools", all, commits) }
 }
