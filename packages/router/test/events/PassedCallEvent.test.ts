@@ -3,7 +3,6 @@ import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import type { PassedCall } from "../../src/calls/PassedCall.ts"
 import { ReserveAnswer } from "../../src/Engine.ts"
-import { LoopBudget } from "../../src/events/LoopBudget.ts"
 import * as PassedCallEvent from "../../src/events/PassedCallEvent.ts"
 
 const inputs = `{"messages":[],"pad":"${"a".repeat(50_000)}"}`
@@ -43,7 +42,7 @@ const make = (
     encodings.split(", ").reduce((body, name) => (name === "gzip" ? gzipSync(body) : body), Buffer.from(text))
   const request = pack(bodies.inputs, fields.requestEncoding)
   const copies = Buffer.concat([request, pack(bodies.output, fields.responseEncoding)])
-  const { bodyOf } = PassedCallEvent.make(new LoopBudget(), 32 * 1024)
+  const { bodyOf } = PassedCallEvent.make(32 * 1024)
   return bodyOf("project", callOf(request, fields), copies, maxBytes).pipe(
     Effect.provideService(ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes))),
     Effect.result,
