@@ -1,7 +1,7 @@
 /** Puts together what Gemini's interactions stream: steps that begin, grow and stop, and the interaction around them. */
 import { errorOf } from "./Errors.ts"
 import type { Accumulator, Json, JsonObject } from "./Format.ts"
-import { define, parse } from "./json/ExactJson.ts"
+import { define, parsedOrSame } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
@@ -9,15 +9,6 @@ import { byPlace, maxPlaces, setLast, type Draft } from "./stream/Draft.ts"
 import { lastOf, laterOf } from "./stream/Usage.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
-
-/** Arguments are parsed once all of them came. What is no JSON stays a text. */
-const parseArguments = (written: string): Json => {
-  try {
-    return parse(written) as Json
-  } catch {
-    return written
-  }
-}
 
 /** Types whose wire has `type` behind what they say. */
 const typeLast: ReadonlySet<string> = new Set(["thought", "model_output", "user_input", "text"])
@@ -145,7 +136,7 @@ const makeStep = (start: JsonObject) => {
     // A signature that is empty is none.
     if (built["signature"] === "") delete built["signature"]
     for (const [key, contents] of lists) define(built, key, contents.map(order))
-    if (written !== "") built["arguments"] = parseArguments(written)
+    if (written !== "") built["arguments"] = parsedOrSame(written)
     return order(built)
   }
 

@@ -1,7 +1,7 @@
 /** Builds an answer of Anthropic's messages from its stream. */
 import { errorOf } from "./Errors.ts"
 import type { Accumulator, Json, JsonObject } from "./Format.ts"
-import { parse } from "./json/ExactJson.ts"
+import { parsedOrSame } from "./json/ExactJson.ts"
 import { get, isObject, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { laterOf } from "./stream/Usage.ts"
@@ -67,18 +67,9 @@ const cite = ({ fields }: Block, citation: Json | undefined) => {
   else fields.set("citations", [citation])
 }
 
-/** The input of a tool: what its JSON text says, or the text itself where it was cut or is no JSON. */
-const inputOf = (json: string): Json => {
-  try {
-    return parse(json) as Json
-  } catch {
-    return json
-  }
-}
-
 const blockOf = ({ fields, input }: Block): Json => {
   // Without a delta that is not empty, the input is the one with which the block began.
-  if (input.trim() !== "") return Object.fromEntries(new Map(fields).set("input", inputOf(input)))
+  if (input.trim() !== "") return Object.fromEntries(new Map(fields).set("input", parsedOrSame(input)))
   return Object.fromEntries(fields)
 }
 

@@ -1,5 +1,6 @@
 /** Streams of Converse, whose events are named by their frames: the answer that the same call without streaming has. */
 import type { Json, JsonObject } from "../Format.ts"
+import { parsedOrSame } from "../json/ExactJson.ts"
 import { get, isObject, text } from "../json/Read.ts"
 import type { Builder } from "../stream/Accumulate.ts"
 import { append, assign, atPlace, byPlace, type Draft } from "../stream/Draft.ts"
@@ -27,17 +28,13 @@ const takeDelta = (block: Draft, delta: JsonObject): void => {
   assign(block, delta)
 }
 
-/** The text of an input that was cut, or is no JSON, stays what it is. */
+/** A block with what the text of a tool's input says. */
 const whole = (block: Draft): JsonObject => {
   const input = get(block, "toolUse", "input")
   if (typeof input !== "string") return block
-  try {
-    return {
-      ...block,
-      toolUse: { ...(block["toolUse"] as JsonObject), input: JSON.parse(input === "" ? "{}" : input) as Json }
-    }
-  } catch {
-    return block
+  return {
+    ...block,
+    toolUse: { ...(block["toolUse"] as JsonObject), input: parsedOrSame(input === "" ? "{}" : input) }
   }
 }
 
@@ -59,7 +56,7 @@ export const builder = (rebuild: (answer: JsonObject) => JsonObject): Builder =>
       if (event === "error") error = said["error"] ?? said
       else if (event === "messageStart") role = text(said["role"]) ?? undefined
       else if (event === "contentBlockStart") {
-        if (isObject(said["start"])) assign(blockOf(said), structuredClone(said["start"]) as JsonObject)
+        if (isObject(said["start"])) assign(blockOf(said), said["start"])
       } else if (event === "contentBlockDelta") {
         if (isObject(said["delta"])) takeDelta(blockOf(said), said["delta"])
       } else if (event === "messageStop") {

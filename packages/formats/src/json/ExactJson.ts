@@ -52,6 +52,15 @@ export const parse = (text: string): ExactJson => {
   return JSON.parse(text, keepExact as (key: string, value: unknown) => unknown) as ExactJson
 }
 
+/** What a text says in JSON, or the text itself where it is none, such as one that was cut. */
+export const parsedOrSame = (text: string): Json => {
+  try {
+    return parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
 /** JSON that a text holds: undefined where it holds none, or a number that JavaScript would change. */
 export const parseFaithfully = (text: string): Json | undefined => {
   try {

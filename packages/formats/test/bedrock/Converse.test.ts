@@ -98,6 +98,22 @@ const accumulated = (
 }
 
 describe("a call of Converse", () => {
+  it("keeps the digits of a tool's input, whether it is streamed or not", () => {
+    const input = '{"at":9007199254740993}'
+    const toolUse = { toolUseId: "t", name: "look" }
+    const frames = [
+      eventFrame("contentBlockStart", { contentBlockIndex: 0, start: { toolUse } }),
+      eventFrame("contentBlockDelta", { contentBlockIndex: 0, delta: { toolUse: { input } } }),
+      eventFrame("messageStop", { stopReason: "tool_use" })
+    ]
+    expect(accumulated(messages, `${claude}/converse-stream`, frames).text).toContain(`"input":${input}`)
+    const whole = JSON.stringify({ output: { message: { content: [{ toolUse }] } } }).replace(
+      "}}]",
+      `,"input":${input}}}]`
+    )
+    expect(rebuiltOf(messages, `${claude}/converse`)!.output(whole)).toContain(`"input":${input}`)
+  })
+
   it("is one of messages where its model is Anthropic's", () => {
     const [inputs, output] = rebuilt(messages, claude, request, answer)
     expect(inputs).toEqual({
