@@ -1,41 +1,46 @@
 /** The proxies of the environment, over which upstreams are reached where there is no other way out: `HTTPS_PROXY` and the like. */
+import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
 import * as Redacted from "effect/Redacted"
 import { BlockList, isIP } from "node:net"
 
-export interface ForwardProxy {
+/** What a connection leads to. */
+export interface Endpoint {
   readonly protocol: "http:" | "https:"
   /** A host name or an address, an IPv6 address without brackets. */
   readonly hostname: string
   readonly port: number
+}
+
+export interface ForwardProxy extends Endpoint {
   /** The value of `Proxy-Authorization`. */
   readonly authorization: Redacted.Redacted | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-interface Target {
-  readonly protocol: "http:" | "https:"
-  readonly hostname: string
-  readonly port: number
-}
-
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1")
+
+/** Undefined if it is none of HTTP. */
+export const endpointOf = ({ hostname, port, protocol }: URL): Endpoint | undefined => {
+  if ((protocol !== "http:" && protocol !== "https:") || hostname === "") return undefined
+  const ownPort = protocol === "https:" ? 443 : 80
+  return { protocol, hostname: withoutBrackets(hostname), port: port === "" ? ownPort : Number(port) }
+}
 
 const authorizationIn = ({ password, username }: URL): Redacted.Redacted | undefined => {
   if (username === "" && password === "") return undefined
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const user = `${decodedOrSame(username)}:${decodedOrSame(password)}`
   return Redacted.make(`Basic ${Buffer.from(user).toString("base64")}`)
 }
 
 /** Throws a `TypeError` that names the variable, without its value: it may have a password. */
 const parse = (variable: string, text: string): ForwardProxy => {
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
-  const protocol = url?.protocol
-  if (url === null || (protocol !== "http:" && protocol !== "https:") || url.hostname === "") {
+  const endpoint = url === null ? undefined : endpointOf(url)
+  if (url === null || endpoint === undefined) {
     throw new TypeError(`${variable}: expected the URL of an HTTP proxy, such as http://proxy.example:3128`)
   }
-  const port = url.port === "" ? (protocol === "https:" ? 443 : 80) : Number(url.port)
-  return { protocol, hostname: withoutBrackets(url.hostname), port, authorization: authorizationIn(url) }
+  return { ...endpoint, authorization: authorizationIn(url) }
 }
 
 /** No proxy reaches this machine for it. */
@@ -54,7 +59,7 @@ const isInSubnet = (entry: string, hostname: string): boolean => {
 }
 
 /** Whether an entry of `NO_PROXY` is for a host: its name, a domain that it is in, its address or a network, with or without a port. */
-const isFor = (entry: string, { hostname, port }: Target): boolean => {
+const isFor = (entry: string, { hostname, port }: Endpoint): boolean => {
   if (entry === "*") return true
   const host = hostname.toLowerCase()
   if (entry.includes("/")) return isInSubnet(entry, host)
@@ -65,7 +70,7 @@ const isFor = (entry: string, { hostname, port }: Target): boolean => {
 }
 
 /** That for an upstream; undefined where it is reached without one. Names in lower case come first, as they do everywhere. */
-export const proxyFor = (target: Target, environment: Environment): ForwardProxy | undefined => {
+export const proxyFor = (target: Endpoint, environment: Environment): ForwardProxy | undefined => {
   const scheme = target.protocol === "https:" ? "https_proxy" : "http_proxy"
   const variable = [scheme, scheme.toUpperCase()].find((name) => (environment[name] ?? "") !== "")
   if (variable === undefined || isLoopback(target.hostname)) return undefined

@@ -1,13 +1,9 @@
 /** The upstreams of the proxy: providers by the name that follows `/proxy/` in a path. */
-import { type Environment, type ForwardProxy, proxyFor } from "./ForwardProxies.ts"
+import { type Endpoint, endpointOf, type Environment, type ForwardProxy, proxyFor } from "./ForwardProxies.ts"
 
 /** Where requests go. */
-export interface Upstream {
+export interface Upstream extends Endpoint {
   readonly name: string
-  readonly protocol: "http:" | "https:"
-  /** A host name or an address, an IPv6 address without brackets. */
-  readonly hostname: string
-  readonly port: number
   /** The value of `Host`: host name, and port where it is not the protocol's own. */
   readonly host: string
   /** The path of the base URL, without a slash at its end. */
@@ -36,18 +32,11 @@ const nameForm = /^[a-z0-9][a-z0-9_-]{0,63}$/
 export const parseUpstream = (name: string, url: string): Upstream | undefined => {
   const parsed = URL.parse(url)
   if (parsed === null || !nameForm.test(name)) return undefined
-  const { host, hostname, password, pathname, port, protocol, username } = parsed
-  if (protocol !== "http:" && protocol !== "https:") return undefined
+  const { host, password, pathname, username } = parsed
+  const endpoint = endpointOf(parsed)
   // An empty query or fragment leaves its mark in the text only.
-  if (username !== "" || password !== "" || /[?#]/.test(url) || hostname === "") return undefined
-  return {
-    name,
-    protocol,
-    hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
-    host,
-    path: pathname.replace(/\/+$/, "")
-  }
+  if (endpoint === undefined || username !== "" || password !== "" || /[?#]/.test(url)) return undefined
+  return { ...endpoint, name, host, path: pathname.replace(/\/+$/, "") }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Upstreams that are reached over a proxy of the environment. */
 import { Certificate } from "@tachograph/testkit"
+import * as Redacted from "effect/Redacted"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, request } from "node:http"
 import { createServer as createTlsServer } from "node:https"
@@ -184,6 +185,11 @@ describe("the proxy of the environment", () => {
     })
     expect(via("x.example", { https_proxy: "", no_proxy: "", NO_PROXY: "x.example" })).toBe(false)
     expect(proxyFor(at("x.example"), { HTTP_PROXY: "http://plain.example" })).toBe(undefined)
+  })
+
+  it("takes a password as it is where it is not percent-encoded", () => {
+    const found = proxyFor(at("x.example"), { HTTPS_PROXY: "http://me:50%@proxy.example" })
+    expect(Redacted.value(found!.authorization!)).toBe(`Basic ${Buffer.from("me:50%").toString("base64")}`)
   })
 
   it.each(["socks5://me:planted@proxy.example", "http://", "http://me:planted@:80:80"])("is refused as %s", (url) => {
