@@ -54,9 +54,8 @@ export const ratesOf = (prices: ModelPrice, known: Known = {}): Rates => {
   const input = prices["input_mtok"] ?? 0
   const output = prices["output_mtok"] ?? 0
   // Of a model that costs nothing, nothing does.
-  const isFree = Object.values(prices).every((price) => price === 0)
-  const unless = (isKnown: boolean | undefined, rate: Rate): Rate | null => (isKnown === true || isFree ? rate : null)
-  const inputAudio = prices["input_audio_mtok"] ?? unless(known.isAudioAsText, input)
+  const unlisted = Object.values(prices).every((price) => price === 0) ? 0 : null
+  const inputAudio = prices["input_audio_mtok"] ?? (known.isAudioAsText === true ? input : unlisted)
   const cacheRead = prices["cache_read_mtok"] ?? input
   const cacheWrite = prices["cache_write_mtok"] ?? input
   const webSearch = prices["web_searches_kcount"] ?? known.webSearch
@@ -71,17 +70,17 @@ export const ratesOf = (prices: ModelPrice, known: Known = {}): Rates => {
     cacheImageRead: prices["cache_image_read_mtok"] ?? cacheRead,
     cacheRead,
     cacheWrite,
-    cacheWrite1h: prices["cache_write_1h_mtok"] ?? unless(false, 0),
+    cacheWrite1h: prices["cache_write_1h_mtok"] ?? unlisted,
     output,
-    outputAudio: prices["output_audio_mtok"] ?? unless(known.output === "audio", output),
-    outputImage: prices["output_image_mtok"] ?? unless(known.output === "images", output),
-    outputVideo: prices["output_video_mtok"] ?? unless(false, 0),
+    outputAudio: prices["output_audio_mtok"] ?? (known.output === "audio" ? output : unlisted),
+    outputImage: prices["output_image_mtok"] ?? (known.output === "images" ? output : unlisted),
+    outputVideo: prices["output_video_mtok"] ?? unlisted,
     outputReasoning: prices["output_reasoning_mtok"] ?? output,
-    citation: prices["output_citation_mtok"] ?? unless(false, 0),
+    citation: prices["output_citation_mtok"] ?? unlisted,
     request: prices["requests_kcount"] ?? 0,
-    webSearch: webSearch ?? unless(searchingRequest !== undefined, 0),
+    webSearch: webSearch ?? (searchingRequest === undefined ? unlisted : 0),
     searchingRequest: searchingRequest ?? 0,
-    fileSearch: prices["storage_searches_kcount"] ?? unless(false, 0)
+    fileSearch: prices["storage_searches_kcount"] ?? unlisted
   }
 }
 
