@@ -1,7 +1,7 @@
 /** Lists whose elements come in pieces, each with an `index`, as OpenRouter's `reasoning_details` and Groq's `executed_tools`. */
 import type { Json, JsonObject } from "./Format.ts"
 import { get, isEmpty, isObject, says, text } from "./json/Read.ts"
-import { merge, type Draft } from "./stream/Draft.ts"
+import { maxPlaces, merge, type Draft } from "./stream/Draft.ts"
 
 /** Fields that say more of a block, but for those that only close it. */
 const saidIn = (item: JsonObject): boolean => ["text", "summary", "data"].some((key) => !isEmpty(get(item, key)))
@@ -35,6 +35,7 @@ export const makeIndexed = () => {
         (id === null || isSame(known, item, "id")) &&
         !(isClosed(known) && saidIn(item))
       const draft = goesOn ? known : {}
+      if (!goesOn && items.length >= maxPlaces) return
       if (!goesOn) items.push(draft)
       byIndex.set(index, draft)
       if (id !== null) byId.set(id, draft)

@@ -54,3 +54,8 @@ it.each<[string, ReadonlyArray<object>, object]>([
 ])("an element %s is one", (_, items, expected) => {
   expect(join(...items)).toEqual([expected])
 })
+
+it.each([0, 1])("keeps 10,000 elements, and not the %s after them", (more) => {
+  const items = Array.from({ length: 10_000 + more }, (_, index) => ({ index }))
+  expect(join(...items)).toEqual(items.slice(0, 10_000))
+})
