@@ -1,13 +1,13 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
 import { recognise } from "@tachograph/formats"
 import { type Asked, askedOf } from "@tachograph/formats/Endings"
+import { type Kind, kindOf } from "@tachograph/formats/Kinds"
 import { type Said, saidBy } from "@tachograph/formats/Programs"
 import { answersIn, recogniseByAnswer, type WireApi } from "@tachograph/formats/Recognise"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { isRequest } from "../platform/Web.ts"
-import { type Kind, kindOf } from "./Kinds.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
 type Input = Parameters<typeof fetch>[0]
@@ -139,10 +139,20 @@ export const causeOf = (error: unknown): Error =>
 /** Of a request for an answer, which says all in its address. */
 const noBody: Body = { bytes: 0, keep: noMore, leave: noMore, text: () => "{}" }
 
+/** Texts that are longer are not searched (characters). */
+const maxSearched = 1024 * 1024
+
+/** What a request to a model has: else it is not looked at, nor is its answer. */
+const mayBeCall = (body: unknown): boolean =>
+  typeof body === "string" &&
+  body.length <= maxSearched &&
+  body.startsWith("{") &&
+  /"(?:model|messages|contents)"/.test(body)
+
 /** Undefined where it is no model call. Throws an `UnreadableBody` where the body is a stream or a form. */
 export const capture = (method: string, input: Input, init: Init, url: URL): Captured | undefined => {
   // By its path. Whether the body is one of a call is looked at when the call is over.
-  const kind = kindOf(method, url, init?.body)
+  const kind = kindOf(method, url, () => mayBeCall(init?.body))
   if (kind === undefined) return undefined
   const request = isRequest(input) ? input : undefined
   const [sentInit, headers] = RequestHeaders.read(request, init)

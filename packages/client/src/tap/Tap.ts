@@ -1,4 +1,5 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
+import { type Kind, mayBeAnswer } from "@tachograph/formats/Kinds"
 import { isStream, saysFormat, type WireApi } from "@tachograph/formats/Recognise"
 import { accumulatorOf, isFramed } from "@tachograph/formats/Wire"
 import type { Budget } from "../delivery/Budget.ts"
@@ -8,7 +9,6 @@ import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
 import * as Inside from "./Inside.ts"
-import { type Kind, mayBeAnswer } from "./Kinds.ts"
 import * as ReadOnce from "./ReadOnce.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
@@ -144,7 +144,8 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     return Promise.resolve(answer).then(
       (response) => {
         try {
-          if (!TappedResponse.canTap(response) || (request.kind !== "call" && !mayBeAnswer(response))) {
+          const isAnswer = request.kind === "call" || mayBeAnswer(response.status, response.headers.get("content-type"))
+          if (!TappedResponse.canTap(response) || !isAnswer) {
             observer.abandon("unreadable")
             return response
           }

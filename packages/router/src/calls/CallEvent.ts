@@ -23,9 +23,8 @@ export interface Bodies {
 }
 
 /**
- * The body, or why there is none: the request is no JSON object, it may be none because something ended it before an answer
- * came, it is one of something else than a call, or of one in none of the formats that is billed, or it has more credentials than can be
- * looked for.
+ * The body, or why there is none: the request is no JSON object, or may be none because something ended it before an answer came
+ * (`Interruption`); it is no call; it is a call that is billed and in none of the formats; or it has more credentials than can be looked for.
  */
 export type Made =
   | EventOfCall.Recordable

@@ -2,7 +2,14 @@
 import { Steps } from "@tachograph/core"
 import type { JsonObject } from "@tachograph/formats"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
-import { beginsAsEvents, firstEvents, isStream, recogniseByAnswer, type WireApi } from "@tachograph/formats/Recognise"
+import {
+  beginsAsEvents,
+  firstEvents,
+  firstEventsCharacters,
+  isStream,
+  recogniseByAnswer,
+  type WireApi
+} from "@tachograph/formats/Recognise"
 import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
@@ -54,9 +61,6 @@ function* whole({ body, failureCode, interruption, status }: ReceivedOutput): St
 /** No field of an event stream is longer, with a byte order mark and its colon (bytes). */
 const beginningBytes = 16
 
-/** How much of a stream is read to tell its format (bytes). */
-const firstEventsBytes = 64 * 1024
-
 const beginsStream = (body: Buffer): boolean => beginsAsEvents(body.toString("utf8", 0, beginningBytes))
 
 /** The format of a call by its answer, where its path does not say it. `body` is undefined if it cannot be decompressed. */
@@ -67,7 +71,7 @@ export function* apiOf(
 ): Steps.Steps<WireApi | null> {
   if (inputs === undefined || body === undefined) return null
   const answers = beginsStream(body)
-    ? firstEvents(body.toString("utf8", 0, firstEventsBytes))
+    ? firstEvents(body.toString("utf8", 0, firstEventsCharacters))
     : [yield* CallInputs.parse(body, false)]
   return recogniseByAnswer(rest, inputs, answers, beta)
 }

@@ -3,6 +3,7 @@
  * the thread on which calls pass. It can be cloned.
  */
 import type * as Failures from "@tachograph/formats/Failures"
+import type { Kind } from "@tachograph/formats/Kinds"
 
 /** What ended a call early: the client, the connection to the upstream, or the end of the proxy. */
 export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout" | "exit">
@@ -16,14 +17,8 @@ export interface Grouping {
   readonly subagent?: string | undefined
 }
 
-/**
- * `unknown` is a request by POST whose path says nothing: one to a model, or none, by what it and its answer say. `end` asks for the answer
- * of a call that was made before.
- */
-export type CallKind = "call" | "unknown" | "end"
-
 export interface PassedCall {
-  readonly kind: CallKind
+  readonly kind: Kind
   readonly fingerprintId: string
   readonly method: string
   /** Path and query below the upstream. */

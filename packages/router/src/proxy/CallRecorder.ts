@@ -1,6 +1,7 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
 import { Events, prefix } from "@tachograph/api"
 import { InFlightSet, type Principal } from "@tachograph/core"
+import type { Kind } from "@tachograph/formats/Kinds"
 import * as Retries from "@tachograph/formats/Retries"
 import { PathCounts } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
@@ -10,14 +11,13 @@ import { randomUUID } from "node:crypto"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }
 import * as BasePath from "../BasePath.ts"
-import type { CallKind, Interruption, PassedCall } from "../calls/PassedCall.ts"
+import type { Interruption, PassedCall } from "../calls/PassedCall.ts"
 import { Front } from "../front/Front.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
 import * as InProcess from "../mounts/InProcess.ts"
 import { Backlog } from "./Backlog.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import type { Destination } from "./Gate.ts"
 import { BurstLog } from "./BurstLog.ts"
 import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
 import { UnknownHeaders } from "./UnknownHeaders.ts"
@@ -25,7 +25,7 @@ import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
 /** A call that begins. */
 export interface Begun {
-  readonly kind: CallKind
+  readonly kind: Kind
   readonly method: string
   /** The name of its upstream. */
   readonly upstream: string
@@ -106,8 +106,6 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const run = Effect.runForkWith(yield* Effect.context<Front>())
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   const unknownHeaders = new UnknownHeaders()
-  const unrecognised = new PathCounts()
-  const sockets = new PathCounts()
   let isAway = false
   let lastError: string | undefined
 
@@ -116,28 +114,28 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     log.say(reason)
   }
 
-  const dropOf = (kind: CallKind, reason: Unrecorded): void => {
+  const dropOf = (kind: Kind, reason: Unrecorded): void => {
     // Any other may be no call.
     if (kind === "call") drop(reason)
   }
 
-  /** Counts a call that no format has. The log names each path once. */
-  const countUnrecognised = ({ passed, upstream }: WaitingCall): void => {
-    const { isFirst, path } = unrecognised.add(passed.rest)
-    metrics.countUnrecognised(path)
-    if (!isFirst) return
-    const message = "A model call is in no format that is recorded: calls of this path pass, and are only counted"
-    run(Effect.annotateLogs(Effect.logWarning(message), { upstream, path }))
+  /** Counts by path what passes and is not recorded. The log names each path once. */
+  const counting = (count: (path: string) => void, message: string) => {
+    const paths = new PathCounts()
+    return (rest: string, upstream: string): void => {
+      const { isFirst, path } = paths.add(rest)
+      count(path)
+      if (isFirst) run(Effect.annotateLogs(Effect.logWarning(message), { upstream, path }))
+    }
   }
-
-  /** Counts a WebSocket that carries no calls which are recorded. The log names each path once. */
-  const countSocket = ({ rest, upstream }: Destination): void => {
-    const { isFirst, path } = sockets.add(rest)
-    metrics.countSocket(path)
-    if (!isFirst) return
-    const message = "A WebSocket passes that is not recorded: those of this path pass, and are only counted"
-    run(Effect.annotateLogs(Effect.logWarning(message), { upstream: upstream.name, path }))
-  }
+  const countUnrecognised = counting(
+    metrics.countUnrecognised,
+    "A model call is in no format that is recorded: calls of this path pass, and are only counted"
+  )
+  const countSocket = counting(
+    metrics.countSocket,
+    "A WebSocket passes that is not recorded: those of this path pass, and are only counted"
+  )
 
   /** Says once in an outage that calls wait. */
   const sayAway = Effect.suspend(() => {
@@ -191,7 +189,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
   const settledAfter = (type: string, call: WaitingCall) => {
     const { attempts, passed, project } = call
     if (type === "unrecognised") {
-      countUnrecognised(call)
+      countUnrecognised(passed.rest, call.upstream)
       return Effect.succeed(true)
     }
     // Another process has recorded the end of this call.
@@ -305,6 +303,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
 
   return {
     begin,
+    /** Counts a WebSocket that carries no calls which are recorded. */
     countSocket,
     /** Counts a call that passes and is not recorded, and says why. */
     drop

@@ -1,4 +1,5 @@
 /** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
+import { mayBeAnswer } from "@tachograph/formats/Kinds"
 import { BodyCollector } from "../front/BodyCollector.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
@@ -42,12 +43,6 @@ type Unkept = "payload-too-large" | "held-bytes"
 
 /** What requests that may be no calls leave to those that are, of the budget. */
 const partOfUnknown = 1 / 2
-
-/** Answers that may be one of a model, and say what it used. */
-const mayBeAnswer = (status: number, headers: ReadonlyArray<string>): boolean =>
-  status >= 200 &&
-  status < 300 &&
-  /json|event-stream|text\/plain/i.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json")
 
 /** What passed beside the bodies. */
 export interface Heard {
@@ -115,7 +110,8 @@ export class Copies {
     if (this.#isOver) return
     this.#status = status
     if (this.#unkept !== undefined) return
-    if (this.#isUnknown && !mayBeAnswer(status, headers)) return this.#giveUp("held-bytes")
+    if (this.#isUnknown && !mayBeAnswer(status, ForwardedHeaders.valueOf(headers, "content-type")))
+      return this.#giveUp("held-bytes")
     if (!this.#reserve(bytesOf(headers))) return this.#giveUp("held-bytes")
     this.#responseHeaders = headers
   }

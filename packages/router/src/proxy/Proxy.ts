@@ -3,8 +3,7 @@
  * them. It stands before a mount, which gets every other request.
  */
 import { InFlightSet, type Principal } from "@tachograph/core"
-import { recognise } from "@tachograph/formats"
-import { askedOf } from "@tachograph/formats/Endings"
+import { kindOf } from "@tachograph/formats/Kinds"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -20,7 +19,6 @@ import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
 import * as Pipelining from "../mounts/Pipelining.ts"
 import * as Web from "../mounts/Web.ts"
-import type { CallKind } from "../calls/PassedCall.ts"
 import type { Answer } from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import { BurstLog } from "./BurstLog.ts"
@@ -82,15 +80,8 @@ const unansweredAnswers: Readonly<Record<Unanswered, Answer>> = {
 }
 
 /** Bodies of requests whose path says nothing: a call in a format of somebody's own is in JSON, or in a form that uploads a file. */
-const mayBeCall = /json|form-data/i
-
-/** What a request may be to the recorder; undefined where it is no call. */
-const kindOf = (method: string, rest: string, headers: ForwardedHeaders.RawHeaders): CallKind | undefined => {
-  if (askedOf(method, rest) !== null) return "end"
-  if (method !== "POST") return undefined
-  if (recognise(rest) !== null) return "call"
-  return mayBeCall.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json") ? "unknown" : undefined
-}
+const mayBeCall = (headers: ForwardedHeaders.RawHeaders): boolean =>
+  /json|form-data/i.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json")
 
 /** Works until the scope is closed. */
 export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
@@ -139,7 +130,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     headers: ForwardedHeaders.RawHeaders,
     { project }: Principal
   ) => {
-    const kind = kindOf(method, rest, headers)
+    const kind = kindOf(method, rest, () => mayBeCall(headers))
     const call = kind && beginCall({ kind, method, upstream: upstream.name, rest, headers, project })
     let onEnded: (() => void) | undefined
     let hasEnded = false
@@ -212,7 +203,7 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       // What a message asks for is what a POST over HTTP does.
       beginCall({ method: "POST", kind: "call", upstream: upstream.name, rest, headers, project }),
     drop,
-    countUnrecorded: countSocket
+    countUnrecorded: ({ rest, upstream }) => countSocket(rest, upstream.name)
   })
 
   const admits = Pipelining.make()

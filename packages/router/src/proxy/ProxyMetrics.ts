@@ -56,7 +56,6 @@ const rare = [
   "exit",
   "fingerprint-not-found",
   "session-id-empty",
-  "idempotency-key-reused",
   "validation-error"
 ] as const
 

@@ -92,13 +92,9 @@ export class SocketRecorder {
       },
       lost: (reason) => this.#lose(isOfClient, reason),
       invalid: () => this.#giveUp(),
-      close: (code) => this.#close({ isOfClient, code })
+      // Each side answers such a frame with one: the first says who closes.
+      close: (code) => void (this.#closing ??= { isOfClient, code })
     })
-  }
-
-  /** Each side answers such a frame with one: the first says who closes. */
-  #close(closing: Closing): void {
-    if (this.#closing === undefined) this.#closing = closing
   }
 
   /** Where several requests are under way, or messages before it wait, it is not known which of them it belongs to. */
