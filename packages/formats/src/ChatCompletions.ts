@@ -1,5 +1,6 @@
 /** Chat completions, of OpenAI and of the many that speak them. */
 import * as AnthropicUsage from "./AnthropicUsage.ts"
+import { nameIn } from "./ChatCompletionsCalls.ts"
 import { accumulator } from "./ChatCompletionsStream.ts"
 import { errorOf } from "./Errors.ts"
 import type {
@@ -53,8 +54,6 @@ const callsOf = (message: Json | undefined): ReadonlyArray<Json> => {
   return [...many(get(message, "tool_calls")), ...(isCall ? [{ function: legacy as Json }] : [])]
 }
 
-const nameOf = (call: Json): string | null => text(get(call, "function", "name")) ?? text(get(call, "custom", "name"))
-
 const stopReasonOf = (word: string | null, choice: Json | undefined): StopReason | null => {
   if (word === null) return null
   const reason = stopReasons.get(word.toLowerCase()) ?? "other"
@@ -76,7 +75,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
     ...tokensOf(usageIn(output).counts, "prompt"),
     stop_reason: stopReasonOf(word, get(choices, 0)),
     provider_stop_reason: word,
-    tool_calls: Array.isArray(choices) ? calls.map(nameOf).filter((name) => name !== null) : null,
+    tool_calls: Array.isArray(choices) ? calls.map(nameIn).filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
     error_status: error?.status ?? null
   }

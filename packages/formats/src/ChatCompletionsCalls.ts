@@ -18,7 +18,8 @@ const kinds: ReadonlyArray<readonly [key: string, given: string]> = [
   ["custom", "input"]
 ]
 
-const nameIn = (call: JsonObject | Draft): string | null =>
+/** The name of what is called. */
+export const nameIn = (call: Json): string | null =>
   text(get(call, "function", "name")) ?? text(get(call, "custom", "name"))
 
 const hasArguments = (call: JsonObject): boolean => kinds.some(([key, given]) => !isEmpty(get(call, key, given)))

@@ -1,13 +1,13 @@
 /** Messages of chat completions, built from deltas. */
 import type { Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
-import { get, isEmpty, isObject, list } from "./json/Read.ts"
+import { isEmpty, isObject, list } from "./json/Read.ts"
 import * as Blocks from "./ChatCompletionsBlocks.ts"
 import * as Calls from "./ChatCompletionsCalls.ts"
 import { makeIndexed } from "./ChatCompletionsDetails.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { append, inOrder, merge, pieces, setFirst, setLast, type Draft } from "./stream/Draft.ts"
-import { laterOf } from "./stream/Usage.ts"
+import { append, inOrder, merge, pieces, setFirst, type Draft } from "./stream/Draft.ts"
+import { setTold } from "./stream/Usage.ts"
 
 /** The order in which OpenAI writes a message. Other fields follow as they came. */
 const order = [
@@ -58,9 +58,8 @@ export const makeMessage = () => {
       const items = arrays.get(key) ?? []
       arrays.set(key, items)
       for (const item of value) Blocks.take(items, item as Json)
-    } else if (key === "usage") return define(fields, key, laterOf(get(fields, key), value))
-    else if (pieces.has(key)) return append(fields, key, value)
-    else return setLast(fields, key, value)
+    } else if (pieces.has(key)) return append(fields, key, value)
+    else return setTold(fields, key, value)
     define(fields, key, null)
   }
 

@@ -7,17 +7,13 @@ import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import { providerOf } from "./Providers.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
 import { atPlace, byPlace, inOrder, setFirst, setLast, type Draft } from "./stream/Draft.ts"
-import { lastOf, laterOf } from "./stream/Usage.ts"
+import { lastOf, setTold } from "./stream/Usage.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]
 
 /** Fields that only a stream has: random text that hides the length of a piece from who listens. */
 const padding: ReadonlySet<string> = new Set(["obfuscation", "p"])
-
-/** Sets a field of which the last value counts that says something, but for a usage, of which each count does. */
-const setTold = (draft: Draft, key: string, value: Json) =>
-  key === "usage" ? define(draft, key, laterOf(get(draft, key), value)) : setLast(draft, key, value)
 
 /** Objects whose fields come in several chunks. */
 const makeMerged = (fields: Draft) => {

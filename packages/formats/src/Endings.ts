@@ -3,18 +3,28 @@
  * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
  */
 import type { Api } from "./Format.ts"
-import type { WireApi } from "./Recognise.ts"
 import { get, isEmpty, text } from "./json/Read.ts"
+import { conversationIn } from "./Links.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
+import { running } from "./StopReasons.ts"
+
+/** The formats with such calls, and the name of an id among the parameters of a request for it. */
+const idKeys = {
+  "provider1-responses": "response_id",
+  "provider3-interactions": "interaction_id",
+  "provider1-chat-completions": "request_id"
+} as const satisfies Partial<Record<Api, string>>
+
+type AskedApi = keyof typeof idKeys
 
 /** The call that is asked for, by the id that its first answer had. */
 export interface Asked {
-  readonly api: WireApi
+  readonly api: AskedApi
   readonly id: string
 }
 
 /** By the method and the end of the path. A response that is cancelled is answered with what it came to. */
-const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: WireApi]> = [
+const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: AskedApi]> = [
   ["GET", /\/responses\/([^/]+)$/, "provider1-responses"],
   ["POST", /\/responses\/([^/]+)\/cancel$/, "provider1-responses"],
   ["GET", /\/interactions\/([^/]+)$/, "provider3-interactions"],
@@ -29,7 +39,6 @@ const idOf = (value: unknown): string | null => (typeof value === "string" && id
 
 /** What a request asks for that an earlier one has begun; null where it asks for nothing of that kind. */
 export const askedOf = (method: string, url: string | URL): Asked | null => {
-  // Most are calls.
   const path = `${url}`.replace(/[?#].*$/s, "").replace(/\/$/, "")
   for (const [of, form, api] of retrievals) {
     const id = of === method ? idOf(decodedOrSame(form.exec(path)?.[1] ?? "")) : null
@@ -44,17 +53,10 @@ interface JsonText extends Pick<string, "includes" | "indexOf"> {
   readonly toString: () => string
 }
 
-/** The name of an id among the parameters of a request for it. */
-const idKeys: Readonly<Partial<Record<Api, string>>> = {
-  "provider1-responses": "response_id",
-  "provider3-interactions": "interaction_id",
-  "provider1-chat-completions": "request_id"
-}
-
 /** The inputs of an end whose call is not known: what was asked for, which `links` reads. */
-export const inputsOf = ({ api, id }: Asked): string => JSON.stringify({ [idKeys[api] ?? "id"]: id })
+export const inputsOf = ({ api, id }: Asked): string => JSON.stringify({ [idKeys[api]]: id })
 
-const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
+const canBeAsked = (api: Api): api is AskedApi => Object.hasOwn(idKeys, api)
 
 const isDeferred = (api: Api): boolean => api === "provider1-chat-completions"
 
@@ -73,22 +75,10 @@ const isBackground = (api: Api, output: unknown): boolean =>
 
 /** What a call has made that is asked for by its id; null where it has made nothing of that kind. */
 const madeBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
-  if (api === "aisdk") return null
-  const isOfKind = isDeferred(api) ? get(inputs, "deferred") === true : idKeys[api] !== undefined
+  if (!canBeAsked(api)) return null
+  const isOfKind = !isDeferred(api) || get(inputs, "deferred") === true
   const id = isOfKind ? idOf(get(output, isDeferred(api) ? "request_id" : "id")) : null
   return id === null ? null : { api, id }
-}
-
-/** What a call has begun and not ended, so that its end is to be asked for; null where it has ended. */
-const begunBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
-  const made = madeBy(api, inputs, output)
-  return made !== null && (isDeferred(api) || running.has(text(get(output, "status")) ?? "")) ? made : null
-}
-
-/** What a call has made in the background, ended or not; null where it was not made there. */
-const inBackground = (api: Api, inputs: unknown, output: unknown): Asked | null => {
-  const made = madeBy(api, inputs, output)
-  return made !== null && (get(inputs, "background") === true || isBackground(api, output)) ? made : null
 }
 
 /** The model of an answer, where the request that named it is not known. */
@@ -115,13 +105,13 @@ export const keyOf = ({ api, id }: Asked): string => `end:${api}:${id}`
  * conversation that the provider keeps is named as `sessionSeed` does it.
  */
 export const seedOf = ({ api, id }: Asked, output: unknown): string => {
-  const conversation = text(get(output, "conversation", "id") ?? get(output, "conversation"))
+  const conversation = conversationIn(output)
   return JSON.stringify(conversation === null ? ["answer", api, id] : ["conversation", conversation])
 }
 
 /** Whether an output may be that of a call in the background. Most are not, and are not parsed for it. */
 const mayBeInBackground = (api: Api, output: JsonText): boolean => {
-  if (idKeys[api] === undefined || isDeferred(api)) return false
+  if (!canBeAsked(api) || isDeferred(api)) return false
   if (output.includes('"queued"') || output.includes('"in_progress"')) return true
   const at = output.indexOf('"background"')
   return at !== -1 && /^\s*:\s*true/.test(output.slice(at + '"background"'.length, at + 32).toString())
@@ -141,10 +131,11 @@ export const laterIn = (api: Api, inputs: unknown, output: JsonText): Later | nu
   const isAsked = ["background", "deferred", "agent"].some((key) => !isEmpty(get(inputs, key)))
   if (!isAsked && !mayBeInBackground(api, output)) return null
   const answer: unknown = JSON.parse(output.toString())
-  const begun = begunBy(api, inputs, answer)
-  const made = inBackground(api, inputs, answer)
-  const asked = begun ?? made
-  return asked && { asked, seed: made && seedOf(made, answer), hasEnded: begun === null }
+  const asked = madeBy(api, inputs, answer)
+  const isRunning = isDeferred(api) || running.has(text(get(answer, "status")) ?? "")
+  const isOfBackground = get(inputs, "background") === true || isBackground(api, answer)
+  if (asked === null || !(isRunning || isOfBackground)) return null
+  return { asked, seed: isOfBackground ? seedOf(asked, answer) : null, hasEnded: !isRunning }
 }
 
 /** What a request for the answer of a call was answered with: the end of that, as an object; null where it is none to be recorded. */

@@ -17,6 +17,7 @@ import { distinct } from "./GoogleSearches.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "./Parts.ts"
 import * as StatedCost from "./StatedCost.ts"
+import { running } from "./StopReasons.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
@@ -29,9 +30,6 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["requires_continuation", "pause"],
   ["failed", "error"]
 ])
-
-/** Statuses of an interaction that has not stopped. */
-const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
 
 const typeOf = (item: Json | undefined): string => text(get(item, "type")) ?? ""
 

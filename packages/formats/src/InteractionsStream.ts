@@ -5,8 +5,8 @@ import { define, parsedOrSame } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { byPlace, maxPlaces, setLast, type Draft } from "./stream/Draft.ts"
-import { lastOf, laterOf } from "./stream/Usage.ts"
+import { byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
+import { lastOf, setTold } from "./stream/Usage.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
 
@@ -204,8 +204,7 @@ const make = (): Builder => {
 
   const tell = (fields: JsonObject, except: ReadonlySet<string> = new Set()) => {
     for (const [key, value] of Object.entries(fields)) {
-      if (key === "usage") define(told, key, laterOf(told[key], value))
-      else if (!except.has(key)) setLast(told, key, value)
+      if (!except.has(key)) setTold(told, key, value)
     }
   }
 

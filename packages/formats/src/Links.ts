@@ -1,6 +1,6 @@
 /** How a call names the one that it continues, where the provider keeps the conversation and its history is not sent again. */
 import type { Api } from "./Format.ts"
-import { get, isObject, text } from "./json/Read.ts"
+import { get, text } from "./json/Read.ts"
 
 export interface Links {
   /** The id of the answer, by which a later call may continue it. */
@@ -22,6 +22,10 @@ export const linkKeys: ReadonlySet<string> = new Set([
   "request_id"
 ])
 
+/** The id of the conversation of a request or an answer, which may be all that is said of it. */
+export const conversationIn = (value: unknown): string | null =>
+  text(get(value, "conversation", "id") ?? get(value, "conversation"))
+
 const none: Links = { answer: null, previous: null, conversation: null }
 
 /** `inputs` need not hold the messages. */
@@ -29,10 +33,8 @@ export const links = (api: Api, inputs: unknown, output: unknown): Links => {
   const answer = text(get(output, "id"))
   switch (api) {
     case "provider1-responses": {
-      const conversation = get(inputs, "conversation")
-      const id = isObject(conversation) ? conversation["id"] : conversation
       const previous = text(get(inputs, "previous_response_id")) ?? text(get(inputs, "response_id"))
-      return { answer, previous, conversation: text(id) }
+      return { answer, previous, conversation: conversationIn(inputs) }
     }
     case "provider3-interactions": {
       const previous = text(get(inputs, "previous_interaction_id")) ?? text(get(inputs, "interaction_id"))

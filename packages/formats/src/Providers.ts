@@ -1,6 +1,6 @@
 /** Who answered a call in a format of OpenAI's: many providers speak it, and most leave marks in what they answer. */
 import type { Json } from "./Format.ts"
-import { get, text } from "./json/Read.ts"
+import { get, says, text } from "./json/Read.ts"
 
 /** Keys that only one provider has, by its name in price lists. The first mark that is there counts. */
 const marks: ReadonlyArray<readonly [provider: string, where: "choice" | "output" | "usage", key: string]> = [
@@ -87,6 +87,6 @@ export const providerOf = (inputs: unknown, output: unknown): string | null => {
   if (program !== null) return program
   const choice = get(output, "choices", 0)
   const places = { output: output as Json, choice, usage: usageOf(output) }
-  for (const [provider, where, key] of marks) if ((get(places[where], key) ?? null) !== null) return provider
+  for (const [provider, where, key] of marks) if (says(places[where], key)) return provider
   return providerOfModel(inputs, output) ?? null
 }

@@ -186,7 +186,7 @@ export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|
 const maxFirstEvents = 8
 
 /** How much of a stream is read to tell its format (characters). */
-const firstEventsCharacters = 64 * 1024
+export const firstEventsCharacters = 64 * 1024
 
 /** What tells the format of an answer: its JSON, or the first events of one that is a stream. */
 export const answersIn = (text: string): ReadonlyArray<unknown> =>

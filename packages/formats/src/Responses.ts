@@ -19,6 +19,7 @@ import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from
 import { providerOf } from "./Providers.ts"
 import { accumulator } from "./ResponsesStream.ts"
 import * as StatedCost from "./StatedCost.ts"
+import { running } from "./StopReasons.ts"
 import { usageIn } from "./usage/Places.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
@@ -30,9 +31,6 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["content_filter", "content_filter"],
   ["failed", "error"]
 ])
-
-/** Statuses of an answer that has not stopped. */
-const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
 
 /** Calls that the client answers. It does so where the output does not hold the answer already. */
 const clientCalls: ReadonlySet<string> = new Set([

@@ -1,12 +1,48 @@
-/** What makes the calls of one conversation one session, where the application names none. */
-import type { Api } from "./Format.ts"
-import { formats } from "./Formats.ts"
-import { seedBy } from "./Opening.ts"
+/** What makes the calls of one conversation one session, where nothing names one: its beginning, which all its calls have in common. */
+import type { Api, Conversation, ConversationReader, Message } from "./Format.ts"
+import { identity } from "./Identity.ts"
+import { stringify } from "./json/ExactJson.ts"
+import { isObject } from "./json/Read.ts"
+import { conversationIn } from "./Links.ts"
+import { quietInstructions } from "./Noise.ts"
+import { readers } from "./Readers.ts"
+
+/** The beginning of a conversation in which no user says anything has no more messages. */
+const maxOpening = 100
+
+/** The messages up to the first of the user. Those after it are not read. */
+const opening = (
+  reader: Pick<ConversationReader, "element">,
+  elements: ReadonlyArray<unknown>
+): ReadonlyArray<Message> => {
+  const messages: Array<Message> = []
+  for (const element of elements) {
+    for (const message of reader.element(element)) {
+      messages.push(message)
+      if (message.role === "user" || messages.length === maxOpening) return messages
+    }
+  }
+  return messages
+}
+
+const openingOf = ({ input, instructions }: Conversation, rest: ReadonlyArray<Message>) => {
+  const end = input.findIndex(({ role }) => role === "user")
+  const messages = input.slice(0, end === -1 ? maxOpening : end + 1)
+  return stringify([quietInstructions(instructions), ...[...messages, ...rest].map(identity)], true)
+}
 
 /**
  * A text whose hash names the session of a call: its instructions and its messages up to the first of the user, in normal
  * form. It is the same for each call of a conversation that grows. A conversation that the provider keeps under an id is
  * named by that id.
  */
-export const sessionSeed = (api: Api, inputs: unknown): string =>
-  seedBy((formats as Partial<typeof formats>)[api], inputs)
+export const sessionSeed = (api: Api, inputs: unknown): string => {
+  const reader = (readers as Partial<typeof readers>)[api]
+  if (!isObject(inputs) || reader === undefined) return JSON.stringify(inputs) ?? ""
+  const kept = conversationIn(inputs)
+  if (kept !== null) return JSON.stringify(["conversation", kept])
+  const key = reader.conversationKeys.find((name) => Array.isArray(inputs[name]))
+  if (key === undefined) return openingOf(reader.messages(inputs, null), [])
+  const messages = opening(reader, inputs[key] as ReadonlyArray<unknown>)
+  return openingOf(reader.messages({ ...inputs, [key]: [] }, null), messages)
+}

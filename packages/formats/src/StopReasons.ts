@@ -1,6 +1,9 @@
 /** Why Anthropic's and Google's models stopped, by their own words. A word that is not here is `other`. */
 import type { StopReason } from "./Format.ts"
 
+/** Statuses of a response or an interaction that has not stopped. */
+export const running: ReadonlySet<string> = new Set(["queued", "in_progress"])
+
 const each = (words: ReadonlyArray<string>, reason: StopReason) => words.map((word) => [word, reason] as const)
 
 export const ofMessages: ReadonlyMap<string, StopReason> = new Map([

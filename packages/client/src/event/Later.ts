@@ -1,5 +1,4 @@
 /** Calls whose answer comes by another request, as far as this recorder has made them or seen their end. */
-import type { Api } from "@tachograph/formats"
 import * as Endings from "@tachograph/formats/Endings"
 import type { Envelope } from "./Event.ts"
 
@@ -55,7 +54,7 @@ export class Later {
    * An event is made of a call, or of the end of the one that is `asked` for. Returns its idempotency key, where all events that have its
    * end are one.
    */
-  made(later: Endings.Later | undefined, asked: Endings.Asked | undefined, call: Begun): string | undefined {
+  made(later: Endings.Later | null, asked: Endings.Asked | undefined, call: Begun): string | undefined {
     const of = asked ?? later?.asked
     if (of === undefined) return undefined
     this.#begun.add(scope, of, call)
@@ -64,7 +63,3 @@ export class Later {
     return Endings.keyOf(of)
   }
 }
-
-/** Undefined for most calls. Both are JSON texts of objects. */
-export const laterIn = (api: Api, inputs: object, output: string): Endings.Later | undefined =>
-  Endings.laterIn(api, inputs, output) ?? undefined

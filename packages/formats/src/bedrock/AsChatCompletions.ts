@@ -1,18 +1,8 @@
 /** Converse as OpenAI's chat completions. */
 import type { Json, JsonObject } from "../Format.ts"
 import { count, get, isObject, list, sum } from "../json/Read.ts"
-import {
-  fields,
-  generic,
-  kindOf,
-  mediaTypeOf,
-  settingsOf,
-  sourceOf,
-  textIn,
-  toolIn,
-  withMarks,
-  writtenFor
-} from "./Blocks.ts"
+import { countsOf } from "../usage/Counts.ts"
+import { fields, generic, kindOf, mediaTypeOf, settingsOf, sourceOf, textIn, toolIn, withMarks } from "./Blocks.ts"
 
 const finishReasons: ReadonlyMap<unknown, string> = new Map([
   ["end_turn", "stop"],
@@ -131,7 +121,7 @@ const usageOf = (usage: Json | undefined): JsonObject => {
   const details = {
     cached_tokens: read,
     cache_write_tokens: wrote,
-    cache_write_1h_tokens: writtenFor(usage, "1h") ?? null
+    cache_write_1h_tokens: countsOf(usage).written1h
   }
   return fields({
     prompt_tokens: prompt,

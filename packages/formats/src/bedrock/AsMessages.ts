@@ -1,18 +1,8 @@
 /** Converse as Anthropic's messages. */
 import type { Json, JsonObject } from "../Format.ts"
 import { get, isObject, list } from "../json/Read.ts"
-import {
-  fields,
-  generic,
-  kindOf,
-  mediaTypeOf,
-  settingsOf,
-  sourceOf,
-  textIn,
-  toolIn,
-  withMarks,
-  writtenFor
-} from "./Blocks.ts"
+import { countsOf } from "../usage/Counts.ts"
+import { fields, generic, kindOf, mediaTypeOf, settingsOf, sourceOf, textIn, toolIn, withMarks } from "./Blocks.ts"
 
 const mediaOf = (kind: string, value: Json): JsonObject => {
   const { data, url } = sourceOf(value)
@@ -108,19 +98,17 @@ export const request = (converse: JsonObject, model: string | null): JsonObject 
 })
 
 const usageOf = (usage: Json | undefined): JsonObject => {
-  const [short, long] = [writtenFor(usage, "5m"), writtenFor(usage, "1h")]
-  return Object.fromEntries(
-    Object.entries({
-      input_tokens: get(usage, "inputTokens"),
-      cache_creation_input_tokens: get(usage, "cacheWriteInputTokens"),
-      cache_read_input_tokens: get(usage, "cacheReadInputTokens"),
-      cache_creation:
-        short === undefined && long === undefined
-          ? undefined
-          : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 },
-      output_tokens: get(usage, "outputTokens")
-    }).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  )
+  const { written1h: long, written5m: short } = countsOf(usage)
+  return fields({
+    input_tokens: get(usage, "inputTokens"),
+    cache_creation_input_tokens: get(usage, "cacheWriteInputTokens"),
+    cache_read_input_tokens: get(usage, "cacheReadInputTokens"),
+    cache_creation:
+      short === undefined && long === undefined
+        ? undefined
+        : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 },
+    output_tokens: get(usage, "outputTokens")
+  })
 }
 
 export const answer = (converse: JsonObject, model: string | null): JsonObject => {

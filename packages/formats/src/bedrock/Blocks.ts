@@ -102,10 +102,3 @@ export const toolIn = (tool: Json): Tool | undefined => {
   if (spec === undefined) return undefined
   return { name: get(spec, "name"), description: get(spec, "description"), schema: get(spec, "inputSchema", "json") }
 }
-
-/** Tokens that were written to a cache to be kept for so long. */
-export const writtenFor = (usage: Json | undefined, ttl: string): number | undefined => {
-  const details = list(get(usage, "cacheDetails")).filter((detail) => get(detail, "ttl") === ttl)
-  const counts = details.map((detail) => get(detail, "inputTokens")).filter((count) => typeof count === "number")
-  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)
-}

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
 import { get, isEmpty, isObject } from "../json/Read.ts"
+import { setLast, type Draft } from "./Draft.ts"
 
 /** Nesting up to which counts in counts are told apart. */
 const maxDepth = 4
@@ -16,6 +17,10 @@ export const laterOf = (before: Json | undefined, value: Json, depth = 0): Json 
   for (const [key, item] of Object.entries(value)) define(before, key, laterOf(get(before, key), item, depth + 1))
   return before
 }
+
+/** Sets a field of which the last value counts that says something, but for a usage, of which each count does. */
+export const setTold = (draft: Draft, key: string, value: Json) =>
+  key === "usage" ? define(draft, key, laterOf(get(draft, key), value)) : setLast(draft, key, value)
 
 /** The same of what ends a stream, whose order is the one of the answer without streaming. */
 export const lastOf = (before: Json | undefined, value: Json | undefined): Json => {

@@ -1,5 +1,5 @@
 /** Reads the counts of a usage by their names. */
-import { get, isObject, text } from "../json/Read.ts"
+import { count, get, isObject, text } from "../json/Read.ts"
 import { type Count, type Names, ofUsage } from "./Names.ts"
 
 /** What is counted. What is there and no count is `NaN`: it is not known. */
@@ -8,9 +8,9 @@ export type Counts = { [key in Count]?: number | undefined }
 /** Of a count that is said twice, the larger counts: a zero only says that it was not filled in. */
 const put = (counts: Counts, name: Count, value: unknown) => {
   if (value === null || value === undefined) return
-  const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+  const known = count(value)
   const before = counts[name]
-  if (isCount) counts[name] = Math.max(before || 0, value)
+  if (known !== null) counts[name] = Math.max(before || 0, known)
   else if (before === undefined) counts[name] = Number.NaN
 }
 
@@ -48,4 +48,4 @@ export const countsOf = (usage: unknown): Counts => {
 
 /** Whether anything is counted, and not only zeros. */
 export const isCounting = ({ prompt, input, output, total }: Counts): boolean =>
-  [prompt, input, output, total].some((count) => (count ?? 0) > 0)
+  [prompt, input, output, total].some((value) => (value ?? 0) > 0)

@@ -19,8 +19,6 @@ const largest = (one: number | undefined, other: number | undefined): number | u
 const add = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : other === undefined ? one : one + other
 
-const orNull = (value: number | undefined): number | null => count(value ?? null)
-
 /** The input, and whether it is without the cache where the cache has names of those who count so. */
 const inputOf = ({ prompt, input }: Counts, whole: Whole) => {
   const isInput = input !== undefined && !(whole === "prompt" ? prompt : prompt && !input)
@@ -41,12 +39,12 @@ export const tokensOf = (counts: Counts, whole: Whole, total = counts.total): To
     (isFresh && !written ? bits.written : 0) |
     (thoughts !== undefined && !reasoning ? bits.reasoning : 0)
   /** What is no count cannot be added. Within its whole it need not be. */
-  const partOf = (part: Part, value: number | undefined) => ((usual & bits[part]) === 0 ? orNull(value) : (value ?? 0))
+  const partOf = (part: Part, value: number | undefined) => ((usual & bits[part]) === 0 ? count(value) : (value ?? 0))
   const sums = sumsOf({
     input: input ?? (counts.fresh === undefined ? null : counts.fresh + (cacheRead ?? 0) + (cacheWrite ?? 0)),
     // Who counts thoughts beside the output leaves out an output of zero.
     output: counts.output ?? add(counts.spoken, reasoning) ?? (thoughts === undefined ? null : 0),
-    total: orNull(total),
+    total: count(total),
     parts: {
       read: partOf("read", cacheRead),
       written: partOf("written", cacheWrite),
@@ -58,24 +56,24 @@ export const tokensOf = (counts: Counts, whole: Whole, total = counts.total): To
   return {
     input_tokens: count(sums.input),
     output_tokens: count(sums.output),
-    cache_read_tokens: orNull(cacheRead),
-    cache_write_tokens: orNull(cacheWrite),
-    reasoning_tokens: orNull(thought)
+    cache_read_tokens: count(cacheRead),
+    cache_write_tokens: count(cacheWrite),
+    reasoning_tokens: count(thought)
   }
 }
 
 /** Parts of the tokens that have prices of their own. */
 export const billedOf = (counts: Counts): BilledTokens => ({
-  cache_write_1h_tokens: orNull(counts.written1h),
-  input_audio_tokens: orNull(add(counts.inputAudio, counts.toolUseAudio)),
-  input_image_tokens: orNull(add(counts.inputImage, counts.toolUseImage)),
-  input_video_tokens: orNull(add(counts.inputVideo, counts.toolUseVideo)),
-  cache_audio_read_tokens: orNull(counts.readAudio),
-  cache_image_read_tokens: orNull(counts.readImage),
-  output_audio_tokens: orNull(counts.outputAudio),
-  output_image_tokens: orNull(counts.outputImage),
-  output_video_tokens: orNull(counts.outputVideo),
-  citation_tokens: orNull(counts.citations)
+  cache_write_1h_tokens: count(counts.written1h),
+  input_audio_tokens: count(add(counts.inputAudio, counts.toolUseAudio)),
+  input_image_tokens: count(add(counts.inputImage, counts.toolUseImage)),
+  input_video_tokens: count(add(counts.inputVideo, counts.toolUseVideo)),
+  cache_audio_read_tokens: count(counts.readAudio),
+  cache_image_read_tokens: count(counts.readImage),
+  output_audio_tokens: count(counts.outputAudio),
+  output_image_tokens: count(counts.outputImage),
+  output_video_tokens: count(counts.outputVideo),
+  citation_tokens: count(counts.citations)
 })
 
 /** The sums of what several requests counted. What none of them counted is null. */
