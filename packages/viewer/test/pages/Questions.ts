@@ -110,9 +110,9 @@ export const define = (world: World) => {
       await page.goto(page.url().replace(/#.*/, `#/sessions/${encodeURIComponent(clock)}`))
       const misses = page.locator(".side li")
       await misses.filter({ hasText: "Call 2" }).getByText("the instructions changed").waitFor()
-      await misses.filter({ hasText: "Call 3" }).getByText("nothing changed: why is not known").waitFor()
+      await misses.filter({ hasText: "Call 3" }).getByText("no settings changed: why is not known").waitFor()
       await misses.filter({ hasText: "Call 2" }).getByRole("link").click()
-      await page.locator(".side").getByText("The instructions changed at character 7: everything").waitFor()
+      await page.locator(".side").getByText("The instructions changed at character 7 of 11: everything").waitFor()
     })
 
     it("which instructions differ from call to call in one place", async () => {

@@ -28,7 +28,8 @@ interface ChangedProps {
 const Changed = ({ call, parent, what }: ChangedProps) => (
   <p class="warn">
     The <a href={Route.to(["events", call.event_id], { tab: "settings", diff: 1 })}>{what} changed</a>
-    <SettingsPlace call={call} parent={parent} of={what} />: everything after that had to be read again.
+    <SettingsPlace call={call} parent={parent} of={what} />: everything after that had to be read again. What comes
+    before could have been read from the cache.
   </p>
 )
 
@@ -77,9 +78,12 @@ export const CacheLens = ({ call, change, messages, parent, shown }: Props) => {
           )}
           .{" "}
           {miss.reason === "time" &&
-            `Nothing changed, and ${Format.duration(gapMs)} had passed: the cache had probably expired.`}
-          {miss.reason === "unknown" && "Nothing changed, and soon: why is not known."}
+            `No settings changed, and ${Format.duration(gapMs)} had passed: the cache had probably expired.`}
+          {miss.reason === "unknown" && "No settings changed, and soon: why is not known."}
         </p>
+      )}
+      {(miss?.reason === "time" || miss?.reason === "unknown") && (
+        <SettingsPlace call={call} parent={parent} of="noise" />
       )}
       {call.model !== parent.model && (
         <p class="warn">

@@ -13,8 +13,8 @@ const reasons = {
   tools: "the tools changed",
   instructions: "the instructions changed",
   parameters: "perhaps because the settings changed",
-  time: "nothing changed: the cache had probably expired",
-  unknown: "nothing changed: why is not known"
+  time: "no settings changed: the cache had probably expired",
+  unknown: "no settings changed: why is not known"
 } as const
 
 const missesOf = (calls: ReadonlyArray<Call>) => {

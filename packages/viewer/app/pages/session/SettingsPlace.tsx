@@ -14,11 +14,25 @@ const maxBytes = 1_000_000
 interface Props {
   readonly call: Call
   readonly parent: Call
-  readonly of: "instructions" | "tools"
+  /** `noise`: instructions whose change counts nowhere, such as a line that a client changes with each call. */
+  readonly of: "instructions" | "tools" | "noise"
 }
 
-const Character = ({ at }: { readonly at: number | undefined }) =>
-  at === undefined ? null : <> at character {Format.count(at)}</>
+const Character = ({ after, at }: { readonly after: string; readonly at: number | undefined }) =>
+  at === undefined ? null : (
+    <>
+      {" "}
+      at character {Format.count(at)} of {Format.count(Array.from(after).length)}
+    </>
+  )
+
+const Noise = ({ at }: { readonly at: number | undefined }) =>
+  at === undefined ? null : (
+    <p class="warn">
+      The client alone changed a line of its instructions, at character {Format.count(at)}: a provider that does not
+      leave it out reads everything after that again.
+    </p>
+  )
 
 /** The first tool that differs, by the name that it had before, or else has now. */
 const Tool = ({ after, before }: { readonly before: Conversation; readonly after: Conversation }) => {
@@ -45,11 +59,10 @@ const Loaded = ({ call, of, parent }: Props) => {
   )
   const [before, after] = value ?? []
   if (before === undefined || after === undefined) return null
-  return of === "tools" ? (
-    <Tool before={before} after={after} />
-  ) : (
-    <Character at={firstDifference(instructionsText(before), instructionsText(after))} />
-  )
+  if (of === "tools") return <Tool before={before} after={after} />
+  const text = instructionsText(after)
+  const at = firstDifference(instructionsText(before), text)
+  return of === "noise" ? <Noise at={at} /> : <Character after={text} at={at} />
 }
 
 export const SettingsPlace = (props: Props) =>
