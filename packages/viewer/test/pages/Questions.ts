@@ -115,6 +115,30 @@ export const define = (world: World) => {
       await page.locator(".side").getByText("The instructions changed at character 7 of 11: everything").waitFor()
     })
 
+    it("which line a client changed where nothing else explains a miss", async () => {
+      const { fingerprintId: fingerprint_id, server } = world
+      const name = "a client's line"
+      const usage = { input_tokens: 9_000, output_tokens: 5, cache_read_input_tokens: 0 }
+      for (const [index, hash] of ["aaa", "aab"].entries()) {
+        const system = `x-anthropic-billing-header: cch=${hash};\nBe short.`
+        const messages = [user("a"), { role: "assistant", content: "b" }, user("c")].slice(0, 2 * index + 1)
+        const output = { model: "m", content: [{ type: "text", text: "b" }], usage }
+        const properties = { api: "provider2-messages", inputs: { model: "m", system, messages }, output }
+        const event = {
+          event_name: "llm",
+          fingerprint_id,
+          session: name,
+          agent: "line",
+          agent_version: "1",
+          properties
+        }
+        expect((await server.client.post("/api/v1/events", event)).status).toBe(200)
+      }
+      const { page } = await world.visit(`#/sessions/${encodeURIComponent(name)}`)
+      await page.locator(".side li").filter({ hasText: "no settings changed" }).getByRole("link").click()
+      await page.locator(".side").getByText("changed a line of its instructions, at character 35:").waitFor()
+    })
+
     it("which instructions differ from call to call in one place", async () => {
       await (recordedClock ??= recordClock(world))
       const { page } = await world.visit("#/agents/clock?version=1")
