@@ -7,6 +7,8 @@ export interface Found {
   /** The provider and the model of the price. */
   readonly price: string
   readonly isExact: boolean
+  /** Of an operator's own prices, which come before the list. */
+  readonly isOwn?: boolean
   readonly rates: Rates
   /** The minute since 1970 that the prices hold for. Null where they always hold. */
   readonly minute: number | null

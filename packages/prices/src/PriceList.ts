@@ -62,6 +62,7 @@ const findOwn = (own: PriceFile, provider: string | null, model: string): Found 
   return {
     price: `own:${found.provider === null ? "" : `${found.provider}/`}${name}`,
     isExact: !found.isPrefix,
+    isOwn: true,
     rates: ratesOf(found.prices),
     minute: null
   }
@@ -77,13 +78,12 @@ const saysMore = (asked: string, answered: string): boolean =>
 const choose = ({ model, response_model }: Named, find: (name: string) => Found | null): Found | null => {
   const answer = response_model === null ? null : find(response_model)
   if (model === null || model === response_model) return answer
-  if (response_model === null) return find(model)
-  if (!saysMore(model.toLowerCase(), response_model.toLowerCase())) {
-    const asked = answer ?? find(model)
-    return asked === answer || asked === null ? asked : { ...asked, isExact: false }
-  }
   const asked = find(model)
-  return answer?.isExact === true && asked?.isExact !== true ? answer : (asked ?? answer)
+  if (response_model === null || asked === null) return asked ?? answer
+  const isFuller = saysMore(model.toLowerCase(), response_model.toLowerCase())
+  const isAsked = isFuller && (asked.isExact || answer?.isExact !== true)
+  if (answer !== null && (answer.isOwn === asked.isOwn ? !isAsked : answer.isOwn === true)) return answer
+  return isFuller ? asked : { ...asked, isExact: false }
 }
 
 type Find = (provider: string | null, name: string) => Found | null
@@ -102,8 +102,8 @@ const costOf = (usage: RequestUsage, find: Find): Cost => {
   const found = foundOf(usage, find)
   if (found === null) return { unpriced: "unknown-model" }
   const { besides } = found
-  const uncounted = besides === undefined ? usage.uncounted : [...usage.uncounted, besides]
-  const amount = amountOf(found.rates, besides === undefined ? usage : { ...usage, uncounted })
+  const all = besides === undefined ? usage : { ...usage, uncounted: [...usage.uncounted, besides] }
+  const amount = amountOf(found.rates, all)
   if (amount === null) return { unpriced: "usage-invalid" }
   const { nanoDollars, unpricedParts } = amount
   return { nanoDollars, price: found.price, isExact: found.isExact && unpricedParts.length === 0, unpricedParts }

@@ -263,6 +263,20 @@ describe("prices of one's own", () => {
     expect(own.cost({ ...usage, provider: "openai", model: "gpt-4o" }, at)).toMatchObject({ price: "openai/gpt-4o" })
   })
 
+  it.each([
+    ["openrouter", "anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5-20250929", "own:claude-sonnet*"],
+    ["aws", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5-20250929", "own:claude-sonnet*"],
+    ["openai", "gpt-4o", "gpt-4o-2024-08-06", "own:gpt-4o"],
+    ["openai", "gpt-4o-2024-08-06", "gpt-4o", "own:gpt-4o"]
+  ])("come before it at %s for %s, which answered as %s", (provider, model, response_model, price) => {
+    const text = JSON.stringify({
+      date: "2026-11-01",
+      prices: ["claude-sonnet*", "gpt-4o"].map((name) => ({ model: name, input_mtok: 1, output_mtok: 2 }))
+    })
+    const cost = PriceList.make(PriceFile.parse(text)).cost({ ...usage, provider, model, response_model }, at)
+    expect(cost).toMatchObject({ price })
+  })
+
   it("show their day", () => {
     expect(own.date).toBe("2026-11-01 (own), 2026-09-23")
   })
