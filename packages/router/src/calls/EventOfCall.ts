@@ -28,20 +28,15 @@ export interface Recordable {
   readonly ends: Asked | undefined
 }
 
-const groupingKeys = ["session", "agent", "agent_version", "person", "subagent"] as const satisfies ReadonlyArray<
-  keyof Grouping
->
+/** What of an event's envelope is read again. */
+interface Envelope extends Grouping {
+  readonly model?: string
+  readonly occurred_at: string
+}
 
-const begunOf = (inputs: Uint8Array, envelope: Uint8Array): BegunCall => {
-  const {
-    model,
-    occurred_at: occurredAt,
-    ...fields
-  } = JSON.parse(Buffer.from(envelope).toString()) as Grouping & {
-    readonly model?: string
-    readonly occurred_at: string
-  }
-  const grouping = Object.fromEntries(groupingKeys.flatMap((key) => (key in fields ? [[key, fields[key]]] : [])))
+const begunOf = (inputs: Uint8Array, envelope: Envelope): BegunCall => {
+  const { agent, agent_version, model, occurred_at: occurredAt, person, session, subagent } = envelope
+  const grouping = { session, agent, agent_version, person, subagent }
   return { inputs: Buffer.from(inputs).toString(), grouping, model, occurredAt }
 }
 
@@ -59,13 +54,13 @@ interface Draft {
   readonly recorded: object
 }
 
-/** The event of a call without its credentials; undefined if there are too many. `written` makes JSON of inputs that are none. */
+/** The event of a call without its credentials; undefined if there are too many. `toJson` makes JSON of inputs that are none. */
 export function* write(
   call: PassedCall,
   draft: Draft,
-  written?: (sent: Uint8Array) => Buffer
+  toJson?: (sent: Uint8Array) => Buffer
 ): Steps.Steps<Written | undefined> {
-  const masked = yield* Masking.masked(call, draft.inputs, draft.output, written)
+  const masked = yield* Masking.masked(call, draft.inputs, draft.output, toJson)
   if (masked === undefined) return undefined
   const envelope = Buffer.from(
     JSON.stringify({
@@ -79,9 +74,10 @@ export function* write(
     })
   )
   // A person may be named by their key.
-  const safeEnvelope = yield* masked.beside(envelope)
-  if (safeEnvelope === undefined) return undefined
-  const { subagent, ...beside } = JSON.parse(Buffer.from(safeEnvelope).toString()) as Grouping
+  const written = yield* masked.beside(envelope)
+  if (written === undefined) return undefined
+  const safe = JSON.parse(Buffer.from(written).toString()) as Envelope
+  const { subagent, ...beside } = safe
   const ofMasks = masked.count === 0 ? {} : { redacted: masked.count }
   const recorded = { ...ofMasks, ...(subagent === undefined ? {} : { subagent }), ...draft.recorded }
   const hasRecorded = Object.keys(recorded).length > 0
@@ -92,7 +88,7 @@ export function* write(
     masked.output,
     Buffer.from(`},${JSON.stringify({ ...beside, recorded: hasRecorded ? recorded : undefined }).slice(1)}`)
   ])
-  return { body, begun: () => begunOf(masked.inputs, safeEnvelope) }
+  return { body, begun: () => begunOf(masked.inputs, safe) }
 }
 
 interface Written {
