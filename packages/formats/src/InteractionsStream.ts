@@ -5,7 +5,7 @@ import { define, parsedOrSame } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "./json/Read.ts"
 import { accumulator as accumulate, type Builder } from "./stream/Accumulate.ts"
 import { joinBase64 } from "./stream/Base64.ts"
-import { byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
+import { byPlace, makeUses, maxPlaces, type Draft } from "./stream/Draft.ts"
 import { lastOf, setTold } from "./stream/Usage.ts"
 
 const typeOf = (value: Json | undefined): string => text(get(value, "type")) ?? ""
@@ -147,34 +147,32 @@ const makeStep = (start: JsonObject) => {
 const makeSteps = () => {
   const steps = new Map<number, ReturnType<typeof makeStep>>()
   const grown = new Set<number>()
-  /** How often an index was used again. */
-  const uses = new Map<number, number>()
+  const uses = makeUses()
   let last = -1
 
-  /** The place of an index, which is between it and the next one where it was used before. */
-  const indexOf = (event: JsonObject, fallback: number): number => {
+  const placeOf = (event: JsonObject, fallback: number): number => {
     const index = get(event, "index")
-    return typeof index === "number" ? index + (uses.get(index) ?? 0) / maxPlaces : fallback
+    return typeof index === "number" ? uses.placeOf(index) : fallback
   }
 
   const start = (event: JsonObject, step: JsonObject) => {
     const index = get(event, "index")
     // What begins where a step has grown is another one.
-    if (typeof index === "number" && grown.has(indexOf(event, index))) uses.set(index, (uses.get(index) ?? 0) + 1)
-    last = indexOf(event, Math.floor(last) + 1)
+    if (typeof index === "number" && grown.has(placeOf(event, index))) uses.again(index)
+    last = placeOf(event, Math.floor(last) + 1)
     if (steps.has(last) || steps.size < maxPlaces) steps.set(last, makeStep(step))
   }
 
   return {
     start,
     grow: (event: JsonObject, delta: JsonObject, isLegacy: boolean) => {
-      const index = indexOf(event, Math.max(last, 0))
+      const place = placeOf(event, Math.max(last, 0))
       const type = typeOf(delta)
       const legacy = type === "text_annotation" ? "text" : type
       const found = stepTypes.get(type)
-      if (!steps.has(index)) start(event, { type: isLegacy && found === "model_output" ? legacy : (found ?? type) })
-      if (steps.has(index)) grown.add(index)
-      steps.get(index)?.take(delta)
+      if (!steps.has(place)) start(event, { type: isLegacy && found === "model_output" ? legacy : (found ?? type) })
+      if (steps.has(place)) grown.add(place)
+      steps.get(place)?.take(delta)
     },
     size: () => steps.size,
     build: () => byPlace(steps).map((step) => step.build())

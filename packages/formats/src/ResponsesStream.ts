@@ -4,7 +4,7 @@ import type { Accumulator, Json, JsonObject } from "./Format.ts"
 import { define } from "./json/ExactJson.ts"
 import { get, isEmpty, isObject, list, says, text } from "./json/Read.ts"
 import * as Accumulate from "./stream/Accumulate.ts"
-import { append, assign, atPlace, byPlace, maxPlaces, type Draft } from "./stream/Draft.ts"
+import { append, assign, atPlace, byPlace, makeUses, maxPlaces, type Draft } from "./stream/Draft.ts"
 import { lastOf } from "./stream/Usage.ts"
 
 /** What the pieces of an event belong to. `item` and `block` name what the stream did not begin. */
@@ -90,15 +90,12 @@ type Item = ReturnType<typeof makeItem>
 const makeItems = () => {
   const items = new Map<number, Item>()
   const byId = new Map<string, number>()
+  const uses = makeUses()
   let next = 0
-
-  /** How often an index was used again. */
-  const uses = new Map<number, number>()
 
   const placeOf = (payload: JsonObject, id: string | null): number => {
     const index = payload["output_index"]
-    // Between this index and the next one.
-    if (typeof index === "number") return index + (uses.get(index) ?? 0) / maxPlaces
+    if (typeof index === "number") return uses.placeOf(index)
     if (id !== null && byId.has(id)) return byId.get(id) as number
     const isBegun = isObject(payload["item"])
     return isBegun || id !== null ? next : Math.max(0, next - 1)
@@ -123,7 +120,7 @@ const makeItems = () => {
       const [id, known] = [text(begun["id"]), text(before?.["id"])]
       const isWhole = before?.["status"] === "completed" && (id === null || id !== known)
       const isOther = before !== undefined && (before["type"] !== begun["type"] || isWhole)
-      if (isOther && typeof index === "number") uses.set(index, (uses.get(index) ?? 0) + 1)
+      if (isOther && typeof index === "number") uses.again(index)
     },
     size: () => items.size,
     value: (): ReadonlyArray<Json> => byPlace(items).map((item) => item.value())

@@ -1,5 +1,6 @@
 /** Events: what is sent, as a value for `redact` and as the text that keeps the payload byte for byte. */
 import type { Api } from "@tachograph/formats"
+import { parsed } from "@tachograph/formats/json/Read"
 
 /** What groups calls. What is absent is taken from around it: from an outer `with`, then from the recorder's options. */
 export interface Grouping {
@@ -76,10 +77,6 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The object that a text holds; undefined where it holds none. */
 export const objectIn = (text: string): Record<string, unknown> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parsed(text)
+  return isObject(value) ? value : undefined
 }

@@ -64,6 +64,15 @@ export const atPlace = <Place, A>(all: Map<Place, A>, place: Place, make: () => 
   return made
 }
 
+/** Where an index stands whose use may begin again: between the place of its first use and that of the next index. */
+export const makeUses = () => {
+  const uses = new Map<number, number>()
+  return {
+    placeOf: (index: number): number => index + (uses.get(index) ?? 0) / maxPlaces,
+    again: (index: number) => void uses.set(index, (uses.get(index) ?? 0) + 1)
+  }
+}
+
 /** What came for each place, in the order of the places. */
 export const byPlace = <A>(all: ReadonlyMap<number, A>): ReadonlyArray<A> =>
   [...all].toSorted(([a], [b]) => a - b).map(([, each]) => each)
