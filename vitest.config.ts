@@ -2,6 +2,8 @@ import { existsSync, statfsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { bundledThreads } from "./scripts/vitest/Bundles.ts"
+import { LongestFirst } from "./scripts/vitest/LongestFirst.ts"
+import { slowestFiles } from "./scripts/vitest/SlowestFiles.ts"
 
 // Tests start many processes of the tree. With the cache, each module is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
@@ -44,6 +46,8 @@ export default defineConfig({
     // More workers than the two cores of CI, because many tests wait for processes, databases and timers.
     maxWorkers: 4,
     globalSetup: "scripts/vitest/Bundles.ts",
+    sequence: { sequencer: LongestFirst },
+    reporters: ["default", slowestFiles],
     projects: [
       {
         plugins: [bundledThreads],

@@ -71,8 +71,11 @@ export interface HttpSuiteOptions {
   readonly expectUnhandled?: (answer: HttpClient.Answer) => void
   /** Replacements for cases that cannot hold with this adapter, with the reason, by the case's title. */
   readonly exceptions?: Cases.Exceptions
-  /** Runs only the cases with this tag. All cases by default. */
-  readonly tag?: Cases.Tag
+  /**
+   * Runs only the cases with this tag. All cases by default. With `storage`, those of what a storage decides, and of the others
+   * those with the tag `adapter`: for a storage that passes `StorageSuite`, while another one runs all cases.
+   */
+  readonly tag?: Cases.Tag | "storage"
   /** The limit on events' bodies, in bytes. 1 MiB by default: small, because several cases send a body of this size. */
   readonly maxBody?: number
   /** The limit on every other body, in bytes. 512 KiB by default: not that of events. */
@@ -103,6 +106,17 @@ const modules = [
   IgnoredCases,
   AuditCases
 ]
+
+/** What is decided before a storage is asked, or of events and names as `StorageSuite` has them. */
+const ofRequests: ReadonlySet<(typeof modules)[number]> = new Set([
+  BodyCases,
+  FingerprintCases,
+  IgnoredCases,
+  ImportCases,
+  KeyCases,
+  PathCases,
+  StreamCases
+])
 
 /** Short, because a case waits until a cached key expires. */
 const apiKeyCacheTtl = "200 millis"
@@ -180,16 +194,12 @@ export const run = (
 
     afterAll(() => close())
 
-    const define = (cases: Cases.Cases) => {
-      for (const module of modules) module.define(cases)
-    }
-    Cases.register(
-      Cases.select(
-        Cases.collect(define, () => fixture),
-        tag
-      ),
-      exceptions,
-      () => fixture
-    )
+    const all = modules.flatMap((module) => {
+      const cases = Cases.collect(module.define, () => fixture)
+      if (tag !== "storage") return cases
+      return ofRequests.has(module) ? cases.filter(Cases.has("adapter")) : cases
+    })
+    const selected = tag === "storage" ? all : Cases.select(all, tag)
+    Cases.register(selected, exceptions, () => fixture)
   })
 }

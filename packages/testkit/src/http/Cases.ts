@@ -84,9 +84,14 @@ export const collect = (define: (cases: Cases) => void, fixture: () => Fixture):
   return cases
 }
 
+export const has =
+  (tag: Tag) =>
+  ({ tags = [] }: Case): boolean =>
+    tags.includes(tag)
+
 /** Returns the cases with a tag, or all cases without one. Throws if there are none. */
 export const select = (cases: ReadonlyArray<Case>, tag: Tag | undefined): ReadonlyArray<Case> => {
-  const selected = tag === undefined ? cases : cases.filter(({ tags = [] }) => tags.includes(tag))
+  const selected = tag === undefined ? cases : cases.filter(has(tag))
   if (selected.length === 0)
     throw new Error(`The suite selects no case${tag === undefined ? "" : `: none has the tag ${tag}`}`)
   return selected
