@@ -18,6 +18,7 @@ import * as Exit from "effect/Exit"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
 import * as Calls from "./check/Calls.ts"
+import * as RandomJson from "./RandomJson.ts"
 import * as Verifying from "./check/Verifying.ts"
 import { append, appendEvent, project } from "./Samples.ts"
 import { seed } from "./TestSeed.ts"
@@ -156,9 +157,9 @@ export const define = (test: Test) => {
   }
 
   // Only the six rows of sessions have a last event.
-  for (const [column, flips] of [
-    ["sums", 150],
-    ["last_event", 60]
+  for (const [column, thorough] of [
+    ["sums", 240],
+    ["last_event", 120]
   ] as const) {
     test(
       `gives the right figures or says that the storage is damaged, whichever bit of ${column} is flipped, seed ${seed}`,
@@ -170,7 +171,7 @@ export const define = (test: Test) => {
         const rows = yield* sql<Record<string, string | number | Uint8Array>>`SELECT * FROM rollups
           WHERE ${name} IS NOT NULL`
         const right = yield* figures
-        for (let n = 0; n < flips; n++) {
+        for (let n = 0; n < RandomJson.runs(thorough); n++) {
           const { [column]: stored, last_event: _, sums: __, ...key } = rows[next(rows.length)]!
           const isRow = sql.and(Object.entries(key).map(([each, value]) => sql`${sql(each)} = ${value}`))
           yield* sql`UPDATE rollups SET ${name} = ${flipped(stored!, next)} WHERE ${isRow}`

@@ -39,8 +39,9 @@ const list = (total: number, bytes: number, item: (text: string, n: number) => s
 
 /** Inputs that are stored in different ways, by what they consist of. */
 const shapes: ReadonlyArray<readonly [name: string, bytes: number, inputs: (bytes: number) => string]> = [
-  // Stored once per project from 1 KiB on: no inputs of this size have more shared pieces.
-  ["settings of 1 KiB", 16 * MiB, (bytes) => `{${list(bytes, 1022, (text, n) => `"${n}":"${text}"`)}}`],
+  // Stored once per project from 1 KiB on: no inputs of this size have more shared pieces, which are more than
+  // `BulkValues.maxShortRows`.
+  ["settings of 1 KiB", 11 * MiB, (bytes) => `{${list(bytes, 1022, (text, n) => `"${n}":"${text}"`)}}`],
   [
     "strings of 8 KiB",
     2 * MiB,
