@@ -69,7 +69,7 @@ const requestsOfStep = (step: ReturnType<typeof served>): ReadonlyArray<Request>
   const tokens = tokensOfStep(step.step)
   const model = text(get(step.step, "model", "modelId"))
   const names = { provider: null, model, response_model: text(get(step.step, "response", "modelId")) }
-  const several = AnthropicUsage.requestsOf({ usage: step.raw, counts: countsOf(step.raw) }, tokens)
+  const several = AnthropicUsage.requestsOf({ usage: step.raw, counts: countsOf(step.raw) }, () => tokens)
   if (several !== null)
     return several.map((one) => ({ ...one, model, response_model: one.response_model ?? names.response_model }))
   return [{ ...ofSteps([step]), ...names, ...tokens }]

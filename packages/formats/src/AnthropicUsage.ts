@@ -46,17 +46,18 @@ export const billingOf = (found: Found): RequestBilling => ({
 
 /**
  * The requests that were made for one answer, if there are several: those of the model and those that compacted the conversation,
- * together `all`, and those of an advisor, which is another model. The first has what is not said of each.
+ * together what `all` returns, and those of an advisor, which is another model. The first has what is not said of each.
  */
 export const requestsOf = (
   found: Found,
-  all: Pick<Tokens, "input_tokens" | "output_tokens">
+  all: () => Pick<Tokens, "input_tokens" | "output_tokens">
 ): ReadonlyArray<Request> | null => {
   const { usage } = found
   if (list(get(usage, "iterations")).length === 0) return null
   const each = [...iterationsOf(usage, "message"), ...iterationsOf(usage, "compaction")]
   const sum = sumOf(each.map(freshOf))
-  const isWhole = sum.input_tokens === all.input_tokens && sum.output_tokens === all.output_tokens
+  const { input_tokens, output_tokens } = all()
+  const isWhole = sum.input_tokens === input_tokens && sum.output_tokens === output_tokens
   const own = isWhole ? each : found.counts.input === undefined ? [] : paidOf(found)
   const advisors = iterationsOf(usage, "advisor_message").filter(isNamed)
   if (own.length === 0 || own.length + advisors.length === 1) return null

@@ -97,7 +97,7 @@ export const billing: ReadBilling = (_, output) => {
     web_searches: searches,
     file_searches: null,
     uncounted: hasCited && searches === null ? ["web_search"] : [],
-    requests: AnthropicUsage.requestsOf(found, tokensOf(counts, "prompt")),
+    requests: AnthropicUsage.requestsOf(found, () => tokensOf(counts, "prompt")),
     stated_cost: StatedCost.of(output, found.usage)
   }
 }

@@ -55,9 +55,10 @@ const errorKeys = ["message", "Message", "detail", "error_code", "error_msg", "m
 
 const errorInObject = (output: unknown): ProviderError | null => {
   if (!isObject(output)) return null
-  const isAnswer = answerKeys.some((key) => !["", null, undefined].includes(get(output, key) as string | null))
+  const isAnswer = answerKeys.some((key) => says(output, key) && output[key] !== "")
+  const given = get(output, "error")
   // Some gateways answer a list of one error.
-  const error = [get(output, "error")].flat()[0]
+  const error = Array.isArray(given) ? (given[0] as Json | undefined) : given
   // An empty one beside an answer is none.
   if (isObject(error) && !(isAnswer && isEmpty(error))) return describe(error, output)
   if (text(error) !== null || typeof error === "number") return describe(error as Json, output)
@@ -74,10 +75,12 @@ const errorInObject = (output: unknown): ProviderError | null => {
     : null
 }
 
+const keysInErrors = new Set([...errorKeys, "code", "error"])
+
 /** An object may be the message of an answer. */
 const isBlank = (value: Json | undefined): boolean =>
   isObject(value)
-    ? [...errorKeys, "code", "error"].every((key) => !says(value, key))
+    ? !Object.keys(value).some((key) => keysInErrors.has(key) && says(value, key))
     : typeof value !== "number" && isEmpty(value)
 
 /** The words of one error, or of an object that says only that it is one. */

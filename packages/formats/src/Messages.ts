@@ -58,7 +58,7 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const found = usageIn(output)
-  const requests = AnthropicUsage.requestsOf(found, AnthropicUsage.tokensIn(found))
+  const requests = AnthropicUsage.requestsOf(found, () => AnthropicUsage.tokensIn(found))
   return { ...AnthropicUsage.billingOf(found), requests, stated_cost: StatedCost.of(output, found.usage) }
 }
 

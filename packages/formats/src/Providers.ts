@@ -2,20 +2,22 @@
 import type { Json } from "./Format.ts"
 import { get, says, text } from "./json/Read.ts"
 
+const mark = (provider: string, where: "choice" | "output" | "usage", key: string) => ({ provider, where, key })
+
 /** Keys that only one provider has, by its name in price lists. The first mark that is there counts. */
-const marks: ReadonlyArray<readonly [provider: string, where: "choice" | "output" | "usage", key: string]> = [
-  ["openrouter", "choice", "native_finish_reason"],
-  ["azure", "output", "prompt_filter_results"],
-  ["azure", "output", "content_filters"],
-  ["azure", "choice", "content_filter_results"],
-  ["groq", "output", "x_groq"],
-  ["groq", "usage", "queue_time"],
-  ["deepseek", "usage", "prompt_cache_hit_tokens"],
-  ["x-ai", "usage", "cost_in_usd_ticks"],
-  ["x-ai", "usage", "num_sources_used"],
-  ["perplexity", "usage", "search_context_size"],
-  ["perplexity", "output", "search_results"],
-  ["together", "choice", "seed"]
+const marks = [
+  mark("openrouter", "choice", "native_finish_reason"),
+  mark("azure", "output", "prompt_filter_results"),
+  mark("azure", "output", "content_filters"),
+  mark("azure", "choice", "content_filter_results"),
+  mark("groq", "output", "x_groq"),
+  mark("groq", "usage", "queue_time"),
+  mark("deepseek", "usage", "prompt_cache_hit_tokens"),
+  mark("x-ai", "usage", "cost_in_usd_ticks"),
+  mark("x-ai", "usage", "num_sources_used"),
+  mark("perplexity", "usage", "search_context_size"),
+  mark("perplexity", "output", "search_results"),
+  mark("together", "choice", "seed")
 ]
 
 /** How the names begin of models that one provider gives to its own models and serves itself. */
@@ -87,6 +89,6 @@ export const providerOf = (inputs: unknown, output: unknown): string | null => {
   if (program !== null) return program
   const choice = get(output, "choices", 0)
   const places = { output: output as Json, choice, usage: usageOf(output) }
-  for (const [provider, where, key] of marks) if (says(places[where], key)) return provider
-  return providerOfModel(inputs, output) ?? null
+  const left = marks.find(({ key, where }) => says(places[where], key))
+  return left?.provider ?? providerOfModel(inputs, output) ?? null
 }

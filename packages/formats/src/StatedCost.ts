@@ -1,6 +1,6 @@
 /** What an answer itself says that the call cost, in US dollars. */
 import type { Json } from "./Format.ts"
-import { first, get, text } from "./json/Read.ts"
+import { get, isObject, text } from "./json/Read.ts"
 
 /** Of xAI. */
 const ticksPerDollar = 1e10
@@ -11,9 +11,9 @@ const dollars = (value: Json | undefined): number | null => {
   return typeof amount === "number" && Number.isFinite(amount) && amount >= 0 ? amount : null
 }
 
-/** The first of some keys that has a value: providers write them with underscores, and the AI SDK without. */
-const either = (value: unknown, ...keys: ReadonlyArray<string>): Json | undefined =>
-  first(...keys.map((key) => get(value, key))) ?? undefined
+/** Providers write a key with underscores, and the AI SDK without. */
+const either = (value: unknown, one: string, other: string): Json | undefined =>
+  get(value, one) ?? get(value, other) ?? undefined
 
 /** OpenRouter charges a fee alone where the provider is paid by a key of one's own. */
 const withKeyOfOnesOwn = (usage: unknown, fee: number): number | null => {
@@ -46,21 +46,19 @@ const isByok = (gateway: Json | undefined): boolean => {
 
 /** What is stated in the metadata that providers have in the AI SDK, and Vercel's gateway in every format. */
 export const ofMetadata = (metadata: unknown): number | null => {
+  if (!isObject(metadata)) return null
   const gateway = get(metadata, "gateway")
   const charged = isByok(gateway) ? null : dollars(get(gateway, "cost"))
-  return first(
-    charged,
-    ofUsage(get(metadata, "openrouter", "usage")),
-    ofUsage(get(metadata, "xai")),
+  return (
+    charged ??
+    ofUsage(get(metadata, "openrouter", "usage")) ??
+    ofUsage(get(metadata, "xai")) ??
     ofUsage(get(metadata, "perplexity"))
   )
 }
 
+const ofHolder = (value: unknown): number | null => ofMetadata(either(value, "provider_metadata", "providerMetadata"))
+
 /** Of an answer with its usage, in a provider's own format. */
 export const of = (output: unknown, usage: unknown): number | null =>
-  first(
-    ofUsage(usage),
-    ...[output, get(output, "choices", 0, "message")].map((each) =>
-      ofMetadata(either(each, "provider_metadata", "providerMetadata"))
-    )
-  )
+  ofUsage(usage) ?? ofHolder(output) ?? ofHolder(get(output, "choices", 0, "message"))

@@ -8,7 +8,9 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** The value at a path of keys and indexes. Only own properties count, so that `constructor` is a key like any other. */
 export const get = (value: unknown, ...path: ReadonlyArray<string | number>): Json | undefined => {
   let current = value
-  for (const key of path) {
+  // Every call reads some hundred values, and an iterator costs more than the look-up.
+  for (let at = 0; at < path.length; at += 1) {
+    const key = path[at]!
     if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined
     current = (current as Readonly<Record<string | number, unknown>>)[key]
   }
