@@ -1,25 +1,20 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
-import { Events, prefix } from "@tachograph/api"
 import { InFlightSet, type Principal } from "@tachograph/core"
 import type { Kind } from "@tachograph/formats/Kinds"
-import * as Retries from "@tachograph/formats/Retries"
 import { PathCounts } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { randomUUID } from "node:crypto"
-import { arch, platform, release } from "node:os"
-import packageJson from "../../package.json" with { type: "json" }
-import * as BasePath from "../BasePath.ts"
-import type { Interruption, PassedCall } from "../calls/PassedCall.ts"
-import { Front } from "../front/Front.ts"
+import type { Interruption } from "../calls/PassedCall.ts"
+import type { Front } from "../front/Front.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
-import * as InProcess from "../mounts/InProcess.ts"
 import { Backlog } from "./Backlog.ts"
+import * as CallAttempts from "./CallAttempts.ts"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import { BurstLog } from "./BurstLog.ts"
-import { type ProxyMetrics, reasonOf, type Unrecorded } from "./ProxyMetrics.ts"
+import type { ProxyMetrics, Unrecorded } from "./ProxyMetrics.ts"
 import { UnknownHeaders } from "./UnknownHeaders.ts"
 import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
@@ -41,21 +36,6 @@ export interface CopiedCall {
   readonly end: (interruption: Interruption | undefined, failureCode: string | undefined) => void
 }
 
-/** A call that is over and not recorded yet. */
-interface WaitingCall {
-  readonly copies: Copies
-  readonly upstream: string
-  readonly project: Principal["project"]
-  /** Without the copies of its bodies, which are made for each attempt. */
-  readonly passed: Omit<PassedCall, "fingerprintId">
-  /** The same for each attempt, so that the call is recorded once. */
-  readonly idempotencyKey: string
-  readonly bytes: number
-  attempts: number
-  /** Since the engine's thread has died in an attempt, maybe because of another call. */
-  isAlone: boolean
-}
-
 /** How many calls are recorded at once: enough to share commits. More would fill the recorder's queue, and be refused. */
 const maxConcurrent = 64
 
@@ -64,18 +44,6 @@ const gatherBytes = 1024 * 1024
 
 /** How long closing waits for calls that are not recorded. */
 const closingGrace = "5 seconds"
-
-/** Errors that may be the fault of the call itself. */
-const doubtful: ReadonlySet<string> = new Set(["internal", "fingerprint-not-found"])
-
-const fingerprint = {
-  language: "javascript",
-  language_version: `node ${process.versions.node}`,
-  system: `${platform()} ${release()} ${arch()}`,
-  service_sdk_version: packageJson.version
-}
-
-const noBody = new Uint8Array()
 
 const ofHeaders = (
   { requestHeaders, responseHeaders }: Pick<Heard, "requestHeaders" | "responseHeaders">,
@@ -99,15 +67,10 @@ const unrecorded = (reason: Unrecorded, calls_not_logged: number, more: Readonly
 
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
   const maxBytes = yield* MaxBodyBytes
-  const front = yield* Front
-  const eventsUrl = `${yield* BasePath.BasePath}${prefix}/events`
-  const fingerprints = new Map<string, string>()
   const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   const unknownHeaders = new UnknownHeaders()
-  let isAway = false
-  let lastError: string | undefined
 
   const drop = (reason: Unrecorded): void => {
     metrics.countCall(reason)
@@ -137,90 +100,24 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     "A WebSocket passes that is not recorded: those of this path pass, and are only counted"
   )
 
-  /** Says once in an outage that calls wait. */
-  const sayAway = Effect.suspend(() => {
-    if (isAway) return Effect.void
-    isAway = true
-    return Effect.logWarning("The storage is away: model calls wait until they can be recorded")
+  const attempts = yield* CallAttempts.make(metrics, {
+    drop: ({ passed }, reason) => dropOf(passed.kind, reason),
+    countUnrecognised: ({ passed, upstream }) => countUnrecognised(passed.rest, upstream)
   })
-
-  const fingerprintIn = Effect.fnUntraced(function* (project: string) {
-    const known = fingerprints.get(project)
-    if (known !== undefined) return known
-    const id = yield* InProcess.fingerprint(fingerprint, { project })
-    fingerprints.set(project, id)
-    return id
-  })
-
-  /** Hands the call to the front. Fails where the answer is an error. */
-  const record = (call: WaitingCall, fingerprintId: string) =>
-    Effect.suspend(() => {
-      const { copies, idempotencyKey, passed, project } = call
-      const handled = front.handle({
-        method: "POST",
-        url: eventsUrl,
-        headers: { [Events.idempotencyKeyHeader]: idempotencyKey },
-        source: {},
-        body: noBody,
-        principal: { project, scopes: ["record"], id: "proxy" },
-        passed: { call: { ...passed, fingerprintId }, copies: copies.joined() }
+  const backlog = new Backlog<CallAttempts.WaitingCall>(
+    maxConcurrent,
+    Math.min(gatherBytes, budget.maxBytes / 8),
+    (call, done) => {
+      const fiber = run(attempts.attempt(call))
+      const remove = fibers.add(fiber)
+      fiber.addObserver((exit) => {
+        remove()
+        const isSettled = Exit.isFailure(exit) || exit.value
+        if (isSettled) call.copies.release()
+        done(isSettled)
       })
-      return Effect.isEffect(handled) ? handled : Effect.succeed(handled)
-    })
-
-  /** Returns whether the call is settled: recorded, dropped, or no call. */
-  const attempt = Effect.fnUntraced(function* (call: WaitingCall) {
-    const { refusal, status } = yield* record(call, yield* fingerprintIn(call.project))
-    if (refusal?.isOfDeath === true) {
-      // With one more death within a minute the thread would stay down.
-      if (call.isAlone) {
-        dropOf(call.passed.kind, "internal")
-        return true
-      }
-      call.isAlone = true
     }
-    if (refusal !== undefined) return yield* settledAfter(refusal.type, call)
-    isAway = false
-    lastError = undefined
-    if (status === 200) metrics.countCall("recorded")
-    return true
-  })
-
-  const settledAfter = (type: string, call: WaitingCall) => {
-    const { attempts, passed, project } = call
-    if (type === "unrecognised") {
-      countUnrecognised(passed.rest, call.upstream)
-      return Effect.succeed(true)
-    }
-    // Another process has recorded the end of this call.
-    if (type === Retries.keyReused) return Effect.succeed(true)
-    lastError = type
-    if (type === "fingerprint-not-found") fingerprints.delete(project)
-    if (Retries.isTransient(type)) return Effect.as(type === "overloaded" ? Effect.void : sayAway, false)
-    if (doubtful.has(type) && attempts < Retries.attemptsOfInternalErrors) return Effect.succeed(false)
-    dropOf(passed.kind, reasonOf(type))
-    return Effect.succeed(true)
-  }
-
-  const backlog = new Backlog<WaitingCall>(maxConcurrent, Math.min(gatherBytes, budget.maxBytes / 8), (call, done) => {
-    const settled = attempt(call).pipe(
-      Effect.catch(({ type }) => settledAfter(type, call)),
-      Effect.catchCause((cause) =>
-        Effect.map(Effect.logError("Recording a call failed", cause), () => {
-          dropOf(call.passed.kind, "internal")
-          return true
-        })
-      )
-    )
-    const fiber = run(settled)
-    const remove = fibers.add(fiber)
-    fiber.addObserver((exit) => {
-      remove()
-      const isSettled = Exit.isFailure(exit) || exit.value
-      if (isSettled) call.copies.release()
-      done(isSettled)
-    })
-  })
+  )
   yield* metrics.showWaiting(() => backlog.size)
 
   yield* Effect.addFinalizer(() =>
@@ -234,7 +131,7 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
           if (left === 0) return Effect.void
           return unrecorded("closing", left - 1, {
             // Why the recorder refused the last one that it did.
-            ...(lastError === undefined ? {} : { last_error: lastError }),
+            ...(attempts.lastError === undefined ? {} : { last_error: attempts.lastError }),
             // Their commit may end well without an answer.
             ...(underWay === 0 ? {} : { perhaps_recorded: underWay })
           })
