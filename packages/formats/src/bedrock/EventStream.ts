@@ -80,6 +80,8 @@ const frameIn = (bytes: Uint8Array): Frame | undefined => {
 export class EventStream {
   #pending: Array<Uint8Array> = []
   #pendingBytes = 0
+  /** How many bytes there must be before there is something to read: a body in many small chunks is not joined for each. */
+  #wanted = preludeBytes
   #isDamaged = false
 
   /** How many bytes wait for the rest of their frame. */
@@ -94,26 +96,21 @@ export class EventStream {
     if (this.#pendingBytes < this.#wanted) return []
     let rest = this.#joined()
     const frames: Array<Frame> = []
-    for (
-      let length = this.#lengthOf(rest);
-      length !== undefined && rest.length >= length;
-      length = this.#lengthOf(rest)
-    ) {
+    for (;;) {
+      const length = this.#lengthOf(rest)
+      this.#wanted = length ?? preludeBytes
+      if (length === undefined || rest.length < length) break
       const frame = frameIn(rest.subarray(0, length))
       if (frame === undefined) return this.#giveUp(frames)
       frames.push(frame)
       rest = rest.subarray(length)
     }
     if (this.#isDamaged) return this.#giveUp(frames)
-    this.#wanted = this.#lengthOf(rest) ?? preludeBytes
     // The rest of a chunk must not hold all of it, nor change with it.
     this.#pending = [rest.slice()]
     this.#pendingBytes = rest.length
     return frames
   }
-
-  /** How many bytes there must be before there is something to read: a body in many small chunks is not joined for each. */
-  #wanted = preludeBytes
 
   #joined(): Uint8Array {
     if (this.#pending.length === 1) return this.#pending[0]!

@@ -22,7 +22,8 @@ const written = (event: string, json: string): Uint8Array =>
 
 /** An exception ends a stream. */
 const exceptionIn = (type: string, json: string): Uint8Array => {
-  const message = text(get(parsed(json), "message")) ?? text(get(parsed(json), "Message")) ?? json
+  const said = parsed(json)
+  const message = text(get(said, "message")) ?? text(get(said, "Message")) ?? json
   return written("error", JSON.stringify({ type: "error", error: { type, message } }))
 }
 
