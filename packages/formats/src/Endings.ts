@@ -6,6 +6,7 @@ import type { Api } from "./Format.ts"
 import { get, isEmpty, text } from "./json/Read.ts"
 import { conversationIn } from "./Links.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
+import { pathOf } from "./Recognise.ts"
 import { running } from "./StopReasons.ts"
 
 /** The formats with such calls, and the name of an id among the parameters of a request for it. */
@@ -39,7 +40,7 @@ const idOf = (value: unknown): string | null => (typeof value === "string" && id
 
 /** What a request asks for that an earlier one has begun; null where it asks for nothing of that kind. */
 export const askedOf = (method: string, url: string | URL): Asked | null => {
-  const path = `${url}`.replace(/[?#].*$/s, "").replace(/\/$/, "")
+  const path = pathOf(url)
   for (const [of, form, api] of retrievals) {
     const id = of === method ? idOf(decodedOrSame(form.exec(path)?.[1] ?? "")) : null
     if (id !== null) return { api, id }

@@ -87,6 +87,9 @@ const split = (url: string | URL): readonly [path: string, query: string] => {
   return [address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, "").replace(/\/$/, ""), query]
 }
 
+/** The path of an address, without a slash at its end. */
+export const pathOf = (url: string | URL): string => split(url)[0]
+
 /** Newer SDKs of Anthropic say only in the header `anthropic-beta` that a call is one of the beta, and on Bedrock in the body. */
 const isBeta = (query: string, body: unknown, header: string | null | undefined): boolean =>
   /(?:^|&)beta=true(?:&|$)/.test(query) || !isEmpty(header) || !isEmpty(get(body, "anthropic_beta"))
@@ -160,7 +163,7 @@ export const recogniseByAnswer = (
 
 /** Whether the path of a call says its format. If not, only the body does. */
 export const saysFormat = (url: string | URL): boolean => {
-  const [path] = split(url)
+  const path = pathOf(url)
   return endpoints.some(({ apis, path: form }) => apis.length === 1 && form.test(path))
 }
 
@@ -172,12 +175,12 @@ const isInvoked = (path: string): boolean => /\/invoke[^/]*$/.test(path)
  */
 export const isConverse = (url: string | URL): boolean =>
   /\/model\/(?:(?:arn[^/]+\/)?[^/]+\/converse(?:-stream)?|[^/]*amazon\.nova-[^/]+\/invoke(?:-with-response-stream)?)$/.test(
-    split(url)[0]
+    pathOf(url)
   )
 
 /** Whether a call is answered with a stream: by the content type of the answer, or by the path, whose stream may be an array of JSON. */
 export const isStream = (url: string | URL, contentType: string): boolean =>
-  /event-?stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(split(url)[0])
+  /event-?stream|ndjson|jsonl/i.test(contentType) || /:stream\w+$/i.test(pathOf(url))
 
 /** Whether an answer that is no JSON begins as a stream of events does, whatever its content type: some servers name a wrong one. */
 export const beginsAsEvents = (body: string): boolean => /^\ufeff?(?:data|event|id|retry)?:/.test(body)
@@ -199,7 +202,7 @@ export const firstEvents = (text: string): ReadonlyArray<unknown> =>
     .flatMap((payload) => parsed(payload) ?? [])
 
 /** The model that the path of a call names, as Gemini's, Vertex', Bedrock's and Azure's do; null where it names none. */
-export const modelInUrl = (url: string | URL): string | null => modelInPath(split(url)[0])
+export const modelInUrl = (url: string | URL): string | null => modelInPath(pathOf(url))
 
 const modelInPath = (path: string): string | null => {
   const [, tuned, model] =

@@ -1,5 +1,5 @@
 /** Requests that are in none of the formats and are billed all the same: they are counted, so that none passes in silence. */
-import { modelInUrl } from "./Recognise.ts"
+import { modelInUrl, pathOf } from "./Recognise.ts"
 
 /** What names a model: a key of JSON, or a field of a form. */
 const namesModel = /"(?:model|modelId|model_id)"\s*:\s*"|name="model"/
@@ -45,8 +45,9 @@ const maxSegments = 8
 
 /** The path of a request without anything that may be a name or an id, so that a metric may have it. */
 export const pathLabel = (url: string | URL): string => {
-  const path = `${url}`.replace(/[?#].*$/s, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, "")
-  const segments = path.split("/", maxSegments + 2).filter((segment) => segment !== "")
+  const segments = pathOf(url)
+    .split("/", maxSegments + 2)
+    .filter((segment) => segment !== "")
   return `/${segments.slice(0, maxSegments).map(labelOf).join("/")}`
 }
 

@@ -25,7 +25,8 @@ describe("a request for the answer of a call that was made before", () => {
     ["GET", "/v1/responses/resp_1/input_items"],
     ["GET", `/v1/responses/${"a".repeat(201)}`],
     ["GET", "/v1/responses/a%20b"],
-    ["GET", "/v1/chat/completions/c"]
+    ["GET", "/v1/chat/completions/c"],
+    ["GET", "https://responses/resp_1"]
   ])("is none: %s %s", (method, url) => {
     expect(Endings.askedOf(method, url)).toBeNull()
   })
