@@ -93,7 +93,9 @@ export class SocketRecorder {
       lost: (reason) => this.#lose(isOfClient, reason),
       invalid: () => this.#giveUp(),
       // Each side answers such a frame with one: the first says who closes.
-      close: (code) => void (this.#closing ??= { isOfClient, code })
+      close: (code) => {
+        this.#closing ??= { isOfClient, code }
+      }
     })
   }
 
