@@ -3,9 +3,10 @@ import { isCounted, metadataOf, rawUsageOf, stepsOf, tokensOfStep } from "./AiSd
 import * as AnthropicUsage from "./AnthropicUsage.ts"
 import type { Billing, Json, Request, RequestBilling, Uncounted } from "./Format.ts"
 import { distinct } from "./GoogleSearches.ts"
-import { count, first, get, isEmpty, list, says, sum, text } from "./json/Read.ts"
+import { first, get, isEmpty, list, says, sum, text } from "./json/Read.ts"
 import * as StatedCost from "./StatedCost.ts"
 import { countsOf } from "./usage/Counts.ts"
+import { searchesIn } from "./usage/Searches.ts"
 import { billedOf, sumOf } from "./usage/Usage.ts"
 
 /** What is at the first of some paths that is not empty. */
@@ -36,12 +37,10 @@ const paidTools: ReadonlyArray<readonly [tool: string, part: Uncounted]> = [
 
 /** The searches of one step: those that the provider counted, else those that its answer shows. */
 const searchesOf = ({ raw, said, step }: ReturnType<typeof served>): number | null => {
-  const counted = count(get(raw, "server_tool_use", "web_search_requests"))
+  const counted = searchesIn(raw)
   if (counted !== null) return counted
   const queries = said.map((each) => get(each, "groundingMetadata", "webSearchQueries")).find(Array.isArray)
   if (queries !== undefined) return distinct(list(queries))
-  const queried = count(get(raw, "num_search_queries"))
-  if (queried !== null) return queried
   const idOf = (block: Json) => get(block, "toolCallId")
   const others = new Set(blocksOf(step, "web_search").filter(isOtherAction).map(idOf))
   return callsOf({ step }, "web_search").filter((block) => !others.has(idOf(block))).length || null

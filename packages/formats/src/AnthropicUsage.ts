@@ -1,8 +1,9 @@
 /** How Anthropic counts what a call took, and says at which prices it served it. */
 import type { Json, Request, RequestBilling, Tokens } from "./Format.ts"
-import { count, get, list, text } from "./json/Read.ts"
+import { get, list, text } from "./json/Read.ts"
 import { countsOf } from "./usage/Counts.ts"
 import type { Found } from "./usage/Places.ts"
+import { searchesIn } from "./usage/Searches.ts"
 import { billedOf, sumOf, tokensOf } from "./usage/Usage.ts"
 
 /** What a request was served in: fast mode, or one country only, has prices of its own, beside those of the tier. */
@@ -39,7 +40,7 @@ const isNamed = ({ usage }: Found): boolean => text(get(usage, "model")) !== nul
 export const billingOf = (found: Found): RequestBilling => ({
   ...sumOf(paidOf(found).map(({ counts }) => billedOf(counts))),
   service_tier: tierOf(found.usage),
-  web_searches: count(get(found.usage, "server_tool_use", "web_search_requests")),
+  web_searches: searchesIn(found.usage),
   file_searches: null,
   uncounted: iterationsOf(found.usage, "advisor_message").every(isNamed) ? [] : ["advisor"]
 })

@@ -12,14 +12,16 @@ import type {
   Message,
   Part,
   ReadBilling,
-  StopReason
+  StopReason,
+  Uncounted
 } from "./Format.ts"
 import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, toolOf } from "./OpenAiBlocks.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
 import * as StatedCost from "./StatedCost.ts"
-import { usageIn } from "./usage/Places.ts"
+import { type Found, usageIn } from "./usage/Places.ts"
+import { searchesIn } from "./usage/Searches.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 /** The words of many providers. Whatever is not here is `other`. */
@@ -83,22 +85,48 @@ const facts = (inputs: unknown, output: unknown): Facts => {
 
 const isCitation = (note: Json): boolean => get(note, "type") === "url_citation"
 
+/** Tools that Groq has run, by their types: what was looked for or read in the web, and code. */
+const paidTools: ReadonlyArray<readonly [type: RegExp, part: Uncounted]> = [
+  [/search|browser|visit/, "web_search"],
+  [/python|code/, "code_interpreter"]
+]
+
+/** What is paid for and not counted: what the messages of an answer show, or its usage says by other counts than those of `billing`. */
+const uncountedIn = (output: unknown, { counts, usage }: Found): ReadonlyArray<Uncounted> => {
+  const said = list(get(output, "choices")).map((choice) => get(choice, "message"))
+  const tools = said
+    .flatMap((message) => list(get(message, "executed_tools")))
+    .map((tool) => text(get(tool, "type")) ?? "")
+  const hasSearched =
+    (searchesIn(usage) === null && said.some((message) => list(get(message, "annotations")).some(isCitation))) ||
+    // Of xAI's live search, each source is paid for.
+    (count(get(usage, "num_sources_used")) ?? 0) > 0
+  return Array.from(
+    new Set<Uncounted>([
+      ...(hasSearched ? (["web_search"] as const) : []),
+      ...paidTools.filter(([type]) => tools.some((tool) => type.test(tool))).map(([, part]) => part),
+      ...(!counts.outputAudio && said.some((message) => !isEmpty(get(message, "audio", "data")))
+        ? (["audio"] as const)
+        : []),
+      ...(!counts.outputImage && said.some((message) => list(get(message, "images")).length > 0)
+        ? (["images"] as const)
+        : [])
+    ])
+  )
+}
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const found = usageIn(output)
   const { usage, counts } = found
-  const searches = count(get(usage, "num_search_queries"))
-  const hasCited = list(get(output, "choices")).some((choice) =>
-    list(get(choice, "message", "annotations")).some(isCitation)
-  )
   return {
     service_tier: text(get(output, "service_tier")) ?? text(get(usage, "service_tier")),
     ...billedOf(counts),
-    web_searches: searches,
+    web_searches: searchesIn(usage),
     file_searches: null,
-    uncounted: hasCited && searches === null ? ["web_search"] : [],
+    uncounted: uncountedIn(output, found),
     requests: AnthropicUsage.requestsOf(found, () => tokensOf(counts, "prompt")),
-    stated_cost: StatedCost.of(output, found.usage)
+    stated_cost: StatedCost.of(output, usage)
   }
 }
 

@@ -9,7 +9,7 @@ interface Call {
   readonly fields: Draft
   /** The keys of nested objects, `function` or `custom`. */
   readonly nested: Map<string, Draft>
-  readonly arguments: ReturnType<typeof Completeness.make>
+  arguments: ReturnType<typeof Completeness.make>
 }
 
 /** The two kinds of calls, and where each has what it is called with. */
@@ -28,6 +28,12 @@ const hasArguments = (call: JsonObject): boolean => kinds.some(([key, given]) =>
 const isComplete = (call: Call): boolean =>
   call.arguments.isComplete() || isObject(get(call.fields, "function", "arguments"))
 
+/** Some gateways begin each call with an empty object, before the arguments that it has. Longer texts are not read with each delta. */
+const isPlaceholder = (call: Call): boolean => {
+  const given = text(get(call.fields, "function", "arguments"))
+  return given !== null && given.length <= 8 && /^\s*\{\s*\}\s*$/.test(given)
+}
+
 /**
  * Whether a delta begins another call than the one at its place, because many providers give all calls the same index, and some no id: it
  * has another id with a name, or another name, or arguments although those of the call are complete. The same name may come again.
@@ -37,7 +43,12 @@ const isAnother = (call: Call, delta: JsonObject): boolean => {
   const [id, known] = [text(delta["id"]), text(call.fields["id"])]
   // Nothing follows a complete object, so that another one is of another call, also where nobody names it.
   if (name === null)
-    return id === null && isComplete(call) && /^\s*\{/.test(text(get(delta, "function", "arguments")) ?? "")
+    return (
+      id === null &&
+      isComplete(call) &&
+      !isPlaceholder(call) &&
+      /^\s*\{/.test(text(get(delta, "function", "arguments")) ?? "")
+    )
   if (id !== null && known !== null && id !== known) return true
   if (named === null) return false
   const isSameId = id !== null && id === known
@@ -72,6 +83,10 @@ export const make = () => {
   const takeNested = (call: Call, key: string, value: JsonObject, given: string) => {
     const draft = call.nested.get(key) ?? {}
     call.nested.set(key, draft)
+    if (isPlaceholder(call) && /^\s*\{/.test(text(value["arguments"]) ?? "")) {
+      define(draft, "arguments", "")
+      call.arguments = Completeness.make()
+    }
     if (!Object.hasOwn(call.fields, key)) define(call.fields, key, draft)
     for (const [field, piece] of Object.entries(value)) {
       if (field === "name") setFirst(draft, field, piece)

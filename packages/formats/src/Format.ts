@@ -54,7 +54,7 @@ export type Tokens = Pick<
 >
 
 /** What costs something and is not counted, such as `maps`. `@tachograph/prices` has the same words. */
-export type Uncounted = "web_search" | "images" | "code_interpreter" | "maps" | "advisor"
+export type Uncounted = "web_search" | "audio" | "images" | "code_interpreter" | "maps" | "advisor"
 
 /** What the price of a request depends on besides its facts. */
 export interface RequestBilling {

@@ -10,7 +10,8 @@ import type {
   JsonObject,
   Message,
   Part,
-  ReadBilling
+  ReadBilling,
+  Uncounted
 } from "./Format.ts"
 import { get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
 import { accumulator } from "./MessagesStream.ts"
@@ -55,11 +56,29 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
+/** Tools of the provider's that an answer shows, and its usage does not count. Code runs free of charge beside what is read in the web. */
+const uncountedIn = (output: unknown, searches: number | null): ReadonlyArray<Uncounted> => {
+  const ran = list(get(output, "content")).filter((block) => get(block, "type") === "server_tool_use")
+  const has = (name: RegExp) => ran.some((block) => name.test(text(get(block, "name")) ?? ""))
+  if (has(/^web_search/)) return searches === null ? ["web_search"] : []
+  return has(/code_execution$/) && !has(/^web_fetch/) ? ["code_interpreter"] : []
+}
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const found = usageIn(output)
+  const all = AnthropicUsage.billingOf(found)
+  const uncounted = uncountedIn(output, all.web_searches)
   const requests = AnthropicUsage.requestsOf(found, () => AnthropicUsage.tokensIn(found))
-  return { ...AnthropicUsage.billingOf(found), requests, stated_cost: StatedCost.of(output, found.usage) }
+  return {
+    ...all,
+    uncounted: [...all.uncounted, ...uncounted],
+    // What is paid for once is the first's.
+    requests:
+      requests?.map((each, at) => (at === 0 ? { ...each, uncounted: [...each.uncounted, ...uncounted] } : each)) ??
+      null,
+    stated_cost: StatedCost.of(output, found.usage)
+  }
 }
 
 /** Marks of transport: they say where a cache ends, not what was said. */

@@ -9,10 +9,11 @@ import type {
   JsonObject,
   Message,
   Part,
-  ReadBilling
+  ReadBilling,
+  Uncounted
 } from "./Format.ts"
 import { distinct } from "./GoogleSearches.ts"
-import { get, isEmpty, isObject, list, many, rest, says, text, texts } from "./json/Read.ts"
+import { get, isEmpty, isObject, list, many, rest, says, sum, text, texts } from "./json/Read.ts"
 import { accumulator } from "./ModelsStream.ts"
 import { beside, generic, media, messageFrom, messageWith, part } from "./Parts.ts"
 import * as StatedCost from "./StatedCost.ts"
@@ -75,18 +76,43 @@ const facts = (inputs: unknown, output: unknown): Facts => {
   }
 }
 
+/** What Google searched for, in the web and among its pictures. Each query of either is paid for. */
+const searchesOf = (grounding: ReadonlyArray<Json | undefined>): number | null => {
+  const counted = ["webSearchQueries", "imageSearchQueries"].map((key) => {
+    const queries = grounding.map((each) => field(each, key)).filter(Array.isArray)
+    return queries.length === 0 ? null : distinct(queries.flatMap(list))
+  })
+  return sum(...counted)
+}
+
+/** What the model made that is no text. Pictures of code that ran are none of its own. */
+const madeBy = (candidate: Json): ReadonlyArray<string> => {
+  const parts = partsIn(candidate)
+  if (parts.some((item) => isObject(field(item, "executableCode")))) return []
+  return parts.map((item) => text(field(field(item, "inlineData"), "mimeType")) ?? "")
+}
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const { usage, counts } = usageIn(output)
-  const grounding = list(get(output, "candidates")).map((candidate) => field(candidate, "groundingMetadata"))
-  const queries = grounding.map((each) => field(each, "webSearchQueries")).filter(Array.isArray)
-  const isOfMaps = (chunk: Json) => isObject(get(chunk, "maps"))
+  const candidates = list(get(output, "candidates"))
+  const grounding = candidates.map((candidate) => field(candidate, "groundingMetadata"))
+  const searches = searchesOf(grounding)
+  const isOf = (kind: string) =>
+    grounding.some((each) => list(field(each, "groundingChunks")).some((chunk) => isObject(get(chunk, kind))))
+  const made = candidates.flatMap(madeBy)
+  const uncounted: ReadonlyArray<readonly [isPaid: boolean, part: Uncounted]> = [
+    [searches === null && isOf("web"), "web_search"],
+    [isOf("maps"), "maps"],
+    [!counts.outputImage && made.some((type) => type.startsWith("image/")), "images"],
+    [!counts.outputAudio && made.some((type) => type.startsWith("audio/")), "audio"]
+  ]
   return {
     service_tier: text(field(usage, "serviceTier")) ?? text(field(usage, "trafficType")),
     ...billedOf(counts),
-    web_searches: queries.length === 0 ? null : distinct(queries.flatMap(list)),
+    web_searches: searches,
     file_searches: null,
-    uncounted: grounding.some((each) => list(field(each, "groundingChunks")).some(isOfMaps)) ? ["maps"] : [],
+    uncounted: uncounted.filter(([isPaid]) => isPaid).map(([, part]) => part),
     requests: null,
     stated_cost: StatedCost.of(output, usage)
   }

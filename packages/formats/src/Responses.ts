@@ -13,7 +13,7 @@ import type {
   StopReason,
   Uncounted
 } from "./Format.ts"
-import { count, get, isEmpty, isObject, list, many, rest, text, texts } from "./json/Read.ts"
+import { count, get, isEmpty, isObject, list, many, rest, sum, text, texts } from "./json/Read.ts"
 import { except, partsOfContent, resultOf, textsOf, toolOf } from "./OpenAiBlocks.ts"
 import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "./Parts.ts"
 import { providerOf } from "./Providers.ts"
@@ -21,6 +21,7 @@ import { accumulator } from "./ResponsesStream.ts"
 import * as StatedCost from "./StatedCost.ts"
 import { running } from "./StopReasons.ts"
 import { usageIn } from "./usage/Places.ts"
+import { searchesIn } from "./usage/Searches.ts"
 import { billedOf, tokensOf } from "./usage/Usage.ts"
 
 /** The word of a status, and of the reasons for which an answer is incomplete. `completed` depends on what was answered. */
@@ -94,21 +95,46 @@ const paidCalls: ReadonlyMap<string, Uncounted> = new Map([
   ["image_generation_call", "images"]
 ])
 
+/** A shell of the provider's, which is paid for as its code interpreter is. */
+const isHosted = (item: Json): boolean =>
+  typeOf(item) === "shell_call" && (text(get(item, "environment", "type")) ?? "").startsWith("container")
+
+/** Tools of xAI's that it counts beside the others. */
+const otherTools: ReadonlyArray<readonly [key: string, part: Uncounted]> = [
+  ["x_search_calls", "web_search"],
+  ["code_interpreter_calls", "code_interpreter"]
+]
+
+/** Whether a router has searched for a model: its answer cites. OpenAI's own may cite what an earlier call has found. */
+const isCitedByRouter = (output: unknown, items: ReadonlyArray<Json>): boolean =>
+  !["openai", "azure"].includes(providerOf(null, output) ?? "") &&
+  items.some((item) =>
+    list(get(item, "content")).some((block) =>
+      list(get(block, "annotations")).some((note) => get(note, "type") === "url_citation")
+    )
+  )
+
 /** Of the output alone: what was asked for may not be what was served. */
 export const billing: ReadBilling = (_, output) => {
   const { usage, counts } = usageIn(output)
   const isThere = Array.isArray(get(output, "output"))
   const items = list(get(output, "output"))
   const tools = get(usage, "server_side_tool_usage_details")
-  const searches = count(get(tools, "web_search_calls"))
-  const files = count(get(tools, "file_search_calls"))
-  const paid = items.map((item) => paidCalls.get(typeOf(item))).filter((part) => part !== undefined)
+  const searches = count(get(tools, "web_search_calls")) ?? searchesIn(usage)
+  const files = sum(count(get(tools, "file_search_calls")), count(get(tools, "document_search_calls")))
+  const shown = isThere ? items.filter(isSearch).length : null
   return {
     service_tier: text(get(output, "service_tier")),
     ...billedOf(counts),
-    web_searches: searches ?? (isThere ? items.filter(isSearch).length : null),
+    web_searches: searches ?? shown,
     file_searches: files ?? (isThere ? items.filter((item) => typeOf(item) === "file_search_call").length : null),
-    uncounted: Array.from(new Set(paid)),
+    uncounted: Array.from(
+      new Set([
+        ...items.flatMap((item) => paidCalls.get(typeOf(item)) ?? (isHosted(item) ? "code_interpreter" : [])),
+        ...otherTools.filter(([key]) => (count(get(tools, key)) ?? 0) > 0).map(([, part]) => part),
+        ...(!searches && !shown && isCitedByRouter(output, items) ? (["web_search"] as const) : [])
+      ])
+    ),
     requests: null,
     stated_cost: StatedCost.of(output, usage)
   }

@@ -142,6 +142,34 @@ describe("facts of chat completions", () => {
     expect(format.facts({ model: "grok-4" }, { error: { code: 401 } }).provider).toBe("x-ai")
   })
 
+  it.each([
+    ["Anthropic's name", { server_tool_use: { web_search_requests: 2 } }],
+    ["a name of LiteLLM's", { prompt_tokens_details: { web_search_requests: 2, cached_tokens: null } }],
+    [
+      "two names, of which one was not filled in",
+      { num_search_queries: 2, server_tool_use: { web_search_requests: 0 } }
+    ]
+  ])("count searches under %s", (_, usage) => {
+    expect(billing({}, { choices: [], usage })).toMatchObject({ web_searches: 2, uncounted: [] })
+  })
+
+  it("name what the answer shows and its usage does not count", () => {
+    const of = (message: object, usage = {}) => billing({}, { choices: [{ message }], usage }).uncounted
+    const audio = { id: "a", data: "AAAA", transcript: "Hi" }
+    expect(of({ audio })).toEqual(["audio"])
+    expect(of({ audio }, { completion_tokens_details: { audio_tokens: 9 } })).toEqual([])
+    expect(of({ audio: { id: "a" } })).toEqual([])
+    const images = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }]
+    expect(of({ images })).toEqual(["images"])
+    expect(of({ images }, { completion_tokens_details: { image_tokens: 9 } })).toEqual([])
+    expect(of({ executed_tools: [{ type: "browser_search" }, { type: "python" }] })).toEqual([
+      "web_search",
+      "code_interpreter"
+    ])
+    expect(of({}, { num_sources_used: 3 })).toEqual(["web_search"])
+    expect(of({}, { num_sources_used: 0 })).toEqual([])
+  })
+
   it("say what a price depends on", () => {
     expect(billing({ service_tier: "flex" }, openAi.output)).toMatchObject({
       service_tier: "default",

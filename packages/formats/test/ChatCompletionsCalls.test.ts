@@ -113,6 +113,16 @@ it.each<[string, ReadonlyArray<object>, ReadonlyArray<ReadonlyArray<unknown>>]>(
     [["a", "look", "{}"]]
   ],
   [
+    "not behind an empty object, with which some gateways begin each call",
+    [at(0, "a", "look", "{}"), at(0, undefined, null, '{"a"'), at(0, undefined, null, ":1}")],
+    [["a", "look", '{"a":1}']]
+  ],
+  [
+    "not behind an empty object, where its id or its name come again",
+    [at(0, "a", "look", "{}"), at(0, "a", "look", '{"a":1}')],
+    [["a", "look", '{"a":1}']]
+  ],
+  [
     "not where only the id changes, as of a gateway that makes one for each delta",
     [at(0, "a", "look", '{"a"'), at(0, "b", null, ":1}")],
     [["a", "look", '{"a":1}']]

@@ -99,6 +99,24 @@ describe("facts of messages", () => {
     })
   })
 
+  it("name tools of the provider's that are not counted", () => {
+    const of = (names: ReadonlyArray<string>, server_tool_use: object | null = null) =>
+      billing({}, { content: names.map((name) => ({ type: "server_tool_use", name })), usage: { server_tool_use } })
+    expect(of(["web_search"]).uncounted).toEqual(["web_search"])
+    expect(of(["web_search"], { web_search_requests: 1 })).toMatchObject({ uncounted: [], web_searches: 1 })
+    expect(of(["bash_code_execution"]).uncounted).toEqual(["code_interpreter"])
+    // Beside what is read in the web, code costs nothing.
+    expect(of(["code_execution", "web_fetch"]).uncounted).toEqual([])
+    expect(of(["code_execution", "web_search"], { web_search_requests: 1 }).uncounted).toEqual([])
+    const iterations = [1, 2].map((output_tokens) => ({ type: "message", input_tokens: 5, output_tokens }))
+    const content = [{ type: "server_tool_use", name: "code_execution" }]
+    const usage = { input_tokens: 10, output_tokens: 3, iterations }
+    expect(billing({}, { content, usage }).requests).toMatchObject([
+      { uncounted: ["code_interpreter"] },
+      { uncounted: [] }
+    ])
+  })
+
   it("name each request of an answer, and that of an advisor", () => {
     const of = (...iterations: ReadonlyArray<object>) =>
       billing(

@@ -60,6 +60,17 @@ describe("facts of generateContent", () => {
     expect(billing({}, { candidates: candidates.slice(2) }).web_searches).toBeNull()
     const groundingChunks = [{ maps: { uri: "https://maps.example" } }]
     expect(billing({}, { candidates: [{ groundingMetadata: { groundingChunks } }] }).uncounted).toEqual(["maps"])
+    const web = [{ groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.example" } }] } }]
+    expect(billing({}, { candidates: web }).uncounted).toEqual(["web_search"])
+    const pictures = [{ groundingMetadata: { webSearchQueries: ["a"], imageSearchQueries: ["a", "b"] } }]
+    expect(billing({}, { candidates: pictures })).toMatchObject({ web_searches: 3, uncounted: [] })
+    const made = (mimeType: string, usageMetadata = {}, ...before: ReadonlyArray<object>) =>
+      billing({}, { candidates: [{ content: { parts: [...before, { inlineData: { mimeType } }] } }], usageMetadata })
+    expect(made("image/png").uncounted).toEqual(["images"])
+    expect(made("audio/L16").uncounted).toEqual(["audio"])
+    const candidatesTokensDetails = [{ modality: "IMAGE", tokenCount: 1290 }]
+    expect(made("image/png", { candidatesTokensDetails }).uncounted).toEqual([])
+    expect(made("image/png", {}, { executableCode: {} }).uncounted).toEqual([])
     expect(billing({}, { usageMetadata: { serviceTier: "flex", trafficType: "ON_DEMAND_FLEX" } })).toMatchObject({
       service_tier: "flex",
       web_searches: null

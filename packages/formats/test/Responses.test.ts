@@ -119,6 +119,27 @@ describe("facts of responses", () => {
       uncounted: ["code_interpreter", "images"]
     })
   })
+
+  it("name tools that are not counted: a hosted shell, xAI's, and what a router searched", () => {
+    const shell = (type: string) => ({ output: [{ type: "shell_call", environment: { type } }] })
+    expect(billing({}, shell("container_reference")).uncounted).toEqual(["code_interpreter"])
+    expect(billing({}, shell("local")).uncounted).toEqual([])
+    const counted = { x_search_calls: 2, code_interpreter_calls: 1, web_search_calls: 0, document_search_calls: 4 }
+    expect(billing({}, { output: [], usage: { server_side_tool_usage_details: counted } })).toMatchObject({
+      web_searches: 0,
+      file_searches: 4,
+      uncounted: ["web_search", "code_interpreter"]
+    })
+    const content = [{ type: "output_text", text: "", annotations: [{ type: "url_citation" }] }]
+    const cited = (model: string, usage = {}) => billing({}, { model, output: [{ type: "message", content }], usage })
+    expect(cited("openai/gpt-5").uncounted).toEqual(["web_search"])
+    expect(cited("openai/gpt-5", { server_tool_use: { web_search_requests: 1 } })).toMatchObject({
+      web_searches: 1,
+      uncounted: []
+    })
+    // It may cite what an earlier call has found.
+    expect(cited("gpt-5").uncounted).toEqual([])
+  })
 })
 
 describe("messages of responses", () => {

@@ -102,6 +102,19 @@ const knownOf = ({ model, provider }: PriceCalculation): Known => {
   }
 }
 
+/** Models that search with each request, which the list has no price for. */
+const searching = /^gpt-[\w.-]+-search-/
+
+/** What every call of a name pays for besides its tokens. */
+const besidesOf = (model: string, { model_price }: PriceCalculation, isOfRouter: boolean): UnpricedPart | undefined => {
+  const isSearching = searching.test(lastOf(model)) && model_price["web_searches_kcount"] === undefined
+  return isSearching || (isOfRouter && model.endsWith(":online")) ? "web_search" : undefined
+}
+
+/** Perplexity charges for a request by how much it read, of which the list has the dearest only. */
+const isBySize = ({ model_price, provider }: PriceCalculation): boolean =>
+  provider.id === "perplexity" && model_price["requests_kcount"] !== undefined
+
 const free = ratesOf({})
 
 /** `provider` and `model` are in lower case. */
@@ -120,9 +133,9 @@ export const find = (provider: string | null, model: string, at: Date): Found | 
   if (found === null) return null
   return {
     price: `${found.provider.id}/${found.model.id}`,
-    isExact: found.provider.id === provider && found.model.id.toLowerCase() === model,
+    isExact: found.provider.id === provider && found.model.id.toLowerCase() === model && !isBySize(found),
     rates: ratesOf(found.model_price, knownOf(found)),
     minute: Array.isArray(found.model.prices) ? minuteOf(at) : null,
-    besides: isOfRouter && model.endsWith(":online") ? "web_search" : undefined
+    besides: besidesOf(model, found, isOfRouter)
   }
 }

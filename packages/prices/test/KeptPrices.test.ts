@@ -84,6 +84,17 @@ describe("the price of a name", () => {
   })
 })
 
+describe("a model that searches with each request", () => {
+  it.each(["gpt-4o-search-preview", "gpt-4o-mini-search-preview"])("pays for it: %s", (model) => {
+    expect(cost({ ...Usages.nothing, provider: "openai", model, input_tokens: 1, output_tokens: 1 }, at)).toMatchObject(
+      {
+        isExact: false,
+        unpricedParts: ["web_search"]
+      }
+    )
+  })
+})
+
 describe("the prices of the list", () => {
   it("are all used, or named as left out", async () => {
     const providers = (await waitForUpdate()) ?? []
@@ -162,9 +173,9 @@ describe("a call of several requests", () => {
       isExact: true,
       unpricedParts: []
     })
-    // Perplexity takes 12 dollars for a thousand requests.
+    // Perplexity takes 12 dollars for a thousand requests that read much, and less for others.
     const sonar = { ...request, provider: "perplexity", model: "sonar", input_tokens: 0, output_tokens: 0 }
-    expect(of(sonar, sonar, sonar)).toMatchObject({ nanoDollars: 36e6 })
+    expect(of(sonar, sonar, sonar)).toMatchObject({ nanoDollars: 36e6, isExact: false })
   })
 
   it("names the price of each model, and has none without the price of one", () => {

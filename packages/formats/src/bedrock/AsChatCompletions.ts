@@ -2,7 +2,18 @@
 import type { Json, JsonObject } from "../Format.ts"
 import { count, get, isObject, list, sum } from "../json/Read.ts"
 import { countsOf } from "../usage/Counts.ts"
-import { fields, generic, kindOf, mediaTypeOf, settingsOf, sourceOf, textIn, toolIn, withMarks } from "./Blocks.ts"
+import {
+  fields,
+  generic,
+  kindOf,
+  mediaTypeOf,
+  settingsOf,
+  sourceOf,
+  textIn,
+  tierOf,
+  toolIn,
+  withMarks
+} from "./Blocks.ts"
 
 const finishReasons: ReadonlyMap<unknown, string> = new Map([
   ["end_turn", "stop"],
@@ -132,7 +143,7 @@ const usageOf = (usage: Json | undefined): JsonObject => {
 }
 
 export const answer = (converse: JsonObject, model: string | null): JsonObject => {
-  const { output, serviceTier, stopReason, usage, ...others } = converse
+  const { output, serviceTier: _tier, stopReason, usage, ...others } = converse
   return {
     object: "chat.completion",
     ...(model === null ? {} : { model }),
@@ -144,7 +155,7 @@ export const answer = (converse: JsonObject, model: string | null): JsonObject =
       }
     ],
     ...(usage === undefined ? {} : { usage: usageOf(usage) }),
-    ...fields({ service_tier: get(serviceTier, "type") }),
+    ...fields({ service_tier: tierOf(converse) }),
     ...others
   }
 }

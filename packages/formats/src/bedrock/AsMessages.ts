@@ -2,7 +2,18 @@
 import type { Json, JsonObject } from "../Format.ts"
 import { get, isObject, list } from "../json/Read.ts"
 import { countsOf } from "../usage/Counts.ts"
-import { fields, generic, kindOf, mediaTypeOf, settingsOf, sourceOf, textIn, toolIn, withMarks } from "./Blocks.ts"
+import {
+  fields,
+  generic,
+  kindOf,
+  mediaTypeOf,
+  settingsOf,
+  sourceOf,
+  textIn,
+  tierOf,
+  toolIn,
+  withMarks
+} from "./Blocks.ts"
 
 const mediaOf = (kind: string, value: Json): JsonObject => {
   const { data, url } = sourceOf(value)
@@ -112,16 +123,14 @@ const usageOf = (usage: Json | undefined): JsonObject => {
 }
 
 export const answer = (converse: JsonObject, model: string | null): JsonObject => {
-  const { output, serviceTier, stopReason, usage, ...others } = converse
+  const { output, serviceTier: _tier, stopReason, usage, ...others } = converse
   return {
     type: "message",
     role: get(output, "message", "role") ?? "assistant",
     ...(model === null ? {} : { model }),
     content: contentOf(get(output, "message", "content")),
     stop_reason: stopReason ?? null,
-    ...(usage === undefined
-      ? {}
-      : { usage: { ...usageOf(usage), ...fields({ service_tier: get(serviceTier, "type") }) } }),
+    ...(usage === undefined ? {} : { usage: { ...usageOf(usage), ...fields({ service_tier: tierOf(converse) }) } }),
     ...others
   }
 }

@@ -102,3 +102,9 @@ export const toolIn = (tool: Json): Tool | undefined => {
   if (spec === undefined) return undefined
   return { name: get(spec, "name"), description: get(spec, "description"), schema: get(spec, "inputSchema", "json") }
 }
+
+/** The tier that served an answer. Faster models cost more, whatever the tier. */
+export const tierOf = (answer: JsonObject): Json | undefined => {
+  const latency = get(answer, "performanceConfig", "latency")
+  return (latency ?? "standard") === "standard" ? get(answer, "serviceTier", "type") : latency
+}
