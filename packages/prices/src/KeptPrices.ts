@@ -102,14 +102,12 @@ const knownOf = ({ model, provider }: PriceCalculation): Known => {
   }
 }
 
-/** Models that search with each request, which the list has no price for. */
+/** Models that search with each request, and do not say so. */
 const searching = /^gpt-[\w.-]+-search-/
 
 /** What every call of a name pays for besides its tokens. */
-const besidesOf = (model: string, { model_price }: PriceCalculation, isOfRouter: boolean): UnpricedPart | undefined => {
-  const isSearching = searching.test(lastOf(model)) && model_price["web_searches_kcount"] === undefined
-  return isSearching || (isOfRouter && model.endsWith(":online")) ? "web_search" : undefined
-}
+const besidesOf = (model: string, isOfRouter: boolean): UnpricedPart | undefined =>
+  searching.test(lastOf(model)) || (isOfRouter && model.endsWith(":online")) ? "web_search" : undefined
 
 /** Perplexity charges for a request by how much it read, of which the list has the dearest only. */
 const isBySize = ({ model_price, provider }: PriceCalculation): boolean =>
@@ -136,6 +134,6 @@ export const find = (provider: string | null, model: string, at: Date): Found | 
     isExact: found.provider.id === provider && found.model.id.toLowerCase() === model && !isBySize(found),
     rates: ratesOf(found.model_price, knownOf(found)),
     minute: Array.isArray(found.model.prices) ? minuteOf(at) : null,
-    besides: besidesOf(model, found, isOfRouter)
+    besides: besidesOf(model, isOfRouter)
   }
 }
