@@ -5,7 +5,8 @@ import { modelInUrl, pathOf } from "./Recognise.ts"
 const namesModel = /"(?:model|modelId|model_id)"\s*:\s*"|name="model"/
 
 /** What was used, by the names of many providers. Within another text, its quotes are escaped. */
-const hasUsage = /"(?:usage|usageMetadata|billed_units)"\s*:\s*\{|"(?:prompt_token_count|inputTextTokenCount)"\s*:\s*\d/
+const hasUsage =
+  /"(?:usage|usageMetadata|billed_units)"\s*:\s*\{|"(?:prompt_token_count|prompt_eval_count|inputTextTokenCount)"\s*:\s*\d/
 
 /**
  * Whether a request that was passed on by POST is billed by a model's use: the path or the body names a model, and the answer says what

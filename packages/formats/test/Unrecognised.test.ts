@@ -10,6 +10,7 @@ describe("a request in none of the formats", () => {
     ["/v1/audio/transcriptions", 'form-data; name="model"\r\n\r\nwhisper-1', '{"text":"","usage":{"seconds":1}}'],
     ["/v1beta/models/m:generateContent", "{}", 'data: {"usageMetadata":{}}'],
     ["/v1/rerank", request, '{"meta":{"billed_units":{"search_units":1}}}'],
+    ["/api/chat", '{"model":"llama3"}', '{"done":true,"prompt_eval_count":4}'],
     ["/model/amazon.titan/invoke", "{}", '{"inputTextTokenCount": 4}']
   ])("is billed where it names a model and the answer says what was used: %s %s %s", (url, body, answer) => {
     expect(isBilled(url, body, answer)).toBe(true)

@@ -113,6 +113,7 @@ describe("a call of Converse", () => {
       `,"input":${input}}}]`
     )
     expect(rebuiltOf(messages, `${claude}/converse`)!.output(whole)).toContain(`"input":${input}`)
+  })
 
   it.each([
     [messages, claude, "optimized", "optimized"],
