@@ -1,5 +1,5 @@
 /** A short run of `npm run fuzz -- conversations`, and that it reports a server which loses or changes events. */
-import { TestSeed } from "@tachograph/testkit"
+import { RandomJson, TestSeed } from "@tachograph/testkit"
 import { expect, it } from "vitest"
 import * as Book from "../src/fuzz/Book.ts"
 import * as ConversationRun from "../src/fuzz/ConversationRun.ts"
@@ -11,10 +11,11 @@ const { seed } = TestSeed
 const progress = () => {}
 
 it(`reads every event of random conversations as it was sent, seed ${seed}`, { timeout: 240_000 }, async () => {
-  const tally = await ConversationRun.overSqlite({ seed, events: 200, command: ShortRun.command(), progress })
+  const events = RandomJson.runs(400)
+  const tally = await ConversationRun.overSqlite({ seed, events, command: ShortRun.command(), progress })
   expect(tally.wrong).toEqual([])
-  expect(tally.of("events")).toBeGreaterThanOrEqual(200)
-  expect(tally.of("reads")).toBeGreaterThan(200)
+  expect(tally.of("events")).toBeGreaterThanOrEqual(events)
+  expect(tally.of("reads")).toBeGreaterThan(events)
 })
 
 it("reports a server that loses events", { timeout: 240_000 }, async () => {
@@ -69,7 +70,7 @@ it("generates valid JSON, the same for the same seed", () => {
     const conversation = new Conversation(Random.of(1, number), new Pool())
     return Array.from({ length: 60 }, () => conversation.next())
   }
-  for (let number = 0; number < 10; number++) {
+  for (let number = 0; number < RandomJson.runs(16); number++) {
     const generated = calls(number)
     for (const { inputs, output } of generated) {
       expect(JSON.parse(inputs)).toBeTypeOf("object")

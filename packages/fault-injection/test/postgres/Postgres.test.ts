@@ -1,3 +1,4 @@
 import * as ShortRun from "../ShortRun.ts"
 
-ShortRun.define("postgres", 5)
+// Over Postgres, the tests of the server's workers kill processes and end them by SIGTERM under load.
+ShortRun.define("postgres", 3, ["kill9", "sigterm"])
