@@ -1,5 +1,5 @@
 /** One idempotency key used by two processes over one storage. */
-import { HttpClient } from "@tachograph/testkit"
+import { HttpClient, RandomJson } from "@tachograph/testkit"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
@@ -8,7 +8,7 @@ import { serve, temporaryFolder } from "../TachographProcess.ts"
 const apiKey = "a key for two servers"
 const path = "/api/v1/events"
 const repeats = 100
-const rounds = 5
+const rounds = RandomJson.runs(12)
 
 const stores = {
   SQLite: () => `sqlite:${join(temporaryFolder(), "keys.db")}`,
