@@ -46,6 +46,24 @@ const searchesOf = ({ raw, said, step }: ReturnType<typeof served>): number | nu
   return callsOf({ step }, "web_search").filter((block) => !others.has(idOf(block))).length || null
 }
 
+/** Files that the model made, and no code that it ran, of a kind that its provider did not count. */
+const hasUncountedFile = ({ raw, step }: ReturnType<typeof served>, kind: "audio" | "image"): boolean => {
+  const { outputAudio, outputImage } = countsOf(raw)
+  const typeOf = (block: Json) => text(find(block, ["file", "mediaType"], ["mediaType"])) ?? ""
+  return (
+    !(kind === "audio" ? outputAudio : outputImage) &&
+    callsOf({ step }, "code_execution").length === 0 &&
+    list(get(step, "content")).some((block) => get(block, "type") === "file" && typeOf(block).startsWith(`${kind}/`))
+  )
+}
+
+/** What is paid for beside what was counted. */
+const uncountedOf = (step: ReturnType<typeof served>): ReadonlyArray<Uncounted> => [
+  ...paidTools.filter(([tool]) => callsOf(step, tool).length > 0).map(([, part]) => part),
+  ...(hasUncountedFile(step, "audio") ? (["audio"] as const) : []),
+  ...(hasUncountedFile(step, "image") ? (["images"] as const) : [])
+]
+
 /** What the answers of some steps depend on together. */
 const ofSteps = (steps: ReadonlyArray<ReturnType<typeof served>>): RequestBilling => {
   const raws = steps.map(({ raw }) => raw)
@@ -57,9 +75,7 @@ const ofSteps = (steps: ReadonlyArray<ReturnType<typeof served>>): RequestBillin
     ),
     web_searches: sum(...steps.map(searchesOf)),
     file_searches: sum(...steps.map((step) => callsOf(step, "file_search").length || null)),
-    uncounted: paidTools
-      .filter(([tool]) => steps.some((step) => callsOf(step, tool).length > 0))
-      .map(([, part]) => part)
+    uncounted: Array.from(new Set(steps.flatMap(uncountedOf)))
   }
 }
 

@@ -682,3 +682,14 @@ describe.runIf(areThere)("recorded calls of the AI SDK", () => {
     }
   })
 })
+
+it("names files of an answer that nobody counted", () => {
+  const made = (mediaType: string, raw: object | null = null, ...before: ReadonlyArray<object>) =>
+    billing({}, { usage: { raw }, content: [...before, { type: "file", file: { mediaType } }] }).uncounted
+  expect(made("image/png")).toEqual(["images"])
+  expect(made("audio/wav")).toEqual(["audio"])
+  expect(made("text/csv")).toEqual([])
+  expect(made("image/png", { candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }] })).toEqual([])
+  const code = { type: "tool-call", toolName: "code_execution", providerExecuted: true }
+  expect(made("image/png", null, code)).toEqual([])
+})
