@@ -16,13 +16,13 @@ const short = faults.filter(({ name }) => !long.has(name))
 /** Starts the server under test. */
 export const command = () => `"${process.execPath}" "${inject("tachographProgram")}"`
 
-/** The faults of a storage are more than `atLeast`, without those that other tests have over it. */
-export const define = (kind: Kind, atLeast: number, others: ReadonlyArray<string> = []): void => {
+/** The faults of a storage are more than `atLeast`. */
+export const define = (kind: Kind, atLeast: number): void => {
   const { seed } = TestSeed
   describe(`faults, seed ${seed}`, () => {
     it(`on ${kind} lose no acknowledged event`, { timeout: 480_000 }, async () => {
       const results = await Run.all({
-        faults: short.filter(({ name }) => !others.includes(name)),
+        faults: short,
         kinds: [kind],
         command: command(),
         seed,
