@@ -5,6 +5,7 @@ import initial from "./migrations/0001Initial.ts"
 import recorded from "./migrations/0002Recorded.ts"
 import auditLog from "./migrations/0003AuditLog.ts"
 import statedCost from "./migrations/0004StatedCost.ts"
+import callTimes from "./migrations/0005CallTimes.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -14,7 +15,8 @@ const migrations = {
   "0001_initial": initial,
   "0002_recorded": recorded,
   "0003_audit_log": auditLog,
-  "0004_stated_cost": statedCost
+  "0004_stated_cost": statedCost,
+  "0005_call_times": callTimes
 }
 
 /** The names of all migrations, in their order. */

@@ -1,5 +1,13 @@
 /** Events with the columns by which they are added up. Names are numbers. */
-import { type Countable, Damage, type EventId, EventTime, type ProjectId, SessionParts } from "@tachograph/core"
+import {
+  CallTime,
+  type Countable,
+  Damage,
+  type EventId,
+  EventTime,
+  type ProjectId,
+  SessionParts
+} from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
@@ -15,6 +23,8 @@ import * as Damages from "./Damages.ts"
 /** Columns of a table or a deleted row of `events`. */
 const columns = [
   "event_id",
+  "received_after",
+  "occurred_at",
   "session_number",
   "agent_number",
   "agent_version_number",
@@ -35,7 +45,7 @@ const columns = [
 export type Row = {
   readonly [Column in (typeof columns)[number]]: Column extends "event_id"
     ? UuidColumn.StoredId
-    : Column extends "session_number" | "agent_number" | "agent_version_number" | "kind_number"
+    : Column extends "received_after" | "session_number" | "agent_number" | "agent_version_number" | "kind_number"
       ? Integer
       : Column extends "model" | "response_model" | "error_type"
         ? string | null
@@ -57,6 +67,7 @@ export interface CountedBy {
 
 export interface CountedEvent extends Countable, CountedBy {
   readonly id: EventId
+  /** When the call took place (epoch ms). */
   readonly atMs: number
 }
 
@@ -74,7 +85,7 @@ const of = (row: Row, api: number): CountedEvent => {
   const { model, response_model: responseModel } = row
   return {
     id,
-    atMs: EventTime.of(id),
+    atMs: CallTime.ofMs(numberOf(row.occurred_at), EventTime.of(id) + (Number(row.received_after) || 0)),
     session: Number(row.session_number),
     agent: Number(row.agent_number),
     agentVersion: Number(row.agent_version_number),
@@ -96,7 +107,7 @@ const of = (row: Row, api: number): CountedEvent => {
 /** What is counted of an event that is being inserted. */
 export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => ({
   id: event.summary.id,
-  atMs: EventTime.of(event.summary.id),
+  atMs: CallTime.of(event.summary),
   session: event.session_number,
   agent: event.agent_number,
   agentVersion: event.agent_version_number,

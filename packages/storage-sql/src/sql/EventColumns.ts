@@ -6,6 +6,7 @@
 import {
   type AppendEvent,
   CallFacts,
+  CallTime,
   type EventSummary,
   stopReasons,
   unpricedParts,
@@ -18,6 +19,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import type * as Initial from "../migrations/0001Initial.ts"
 import type * as RecordedColumn from "../migrations/0002Recorded.ts"
 import type * as StatedCost from "../migrations/0004StatedCost.ts"
+import type * as CallTimes from "../migrations/0005CallTimes.ts"
 import {
   answeringModel,
   boolean,
@@ -42,7 +44,7 @@ import { orUndefined } from "./RowDecoding.ts"
 type Value = BulkValues.Value
 
 /** Columns of the tables `events` and `event_kinds` that some migration creates. */
-type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn | StatedCost.EventColumn
+type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn | StatedCost.EventColumn | CallTimes.EventColumn
 type KindColumn = Initial.KindColumn | StatedCost.KindColumn
 
 interface FieldColumn<A, Column = CreatedColumn> extends Codec<A> {
@@ -187,6 +189,7 @@ export const toInsert = (sql: SqlClient.SqlClient): BulkValues.Columns<NumberedE
   }
   return {
     ...BulkValues.named({ ...numberTypes, ...Bucket.types(sql) }),
+    distant_at: { type: "bigint", value: ({ summary }) => CallTime.distantMs(summary) },
     ...Object.fromEntries((Object.keys(fields) as Array<keyof StoredFields>).map(entry))
   }
 }

@@ -1,5 +1,13 @@
 /** Reads the fields of events with the names that their numbers stand for. */
-import { checksumOfSummary, type EventId, EventSummary, type ProjectId, type StoredSummary } from "@tachograph/core"
+import {
+  CallTime,
+  checksumOfSummary,
+  Damage,
+  type EventId,
+  EventSummary,
+  type ProjectId,
+  type StoredSummary
+} from "@tachograph/core"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as BulkValues from "../dialect/BulkValues.ts"
@@ -15,7 +23,7 @@ export type EventRow = Readonly<
   Record<keyof EventSummary, BulkValues.Value> & { readonly rules: string | null } & Record<
       "summary_checksum" | "texts_checksum",
       Integer
-    >
+    > & { readonly distant_at: Integer | null }
 >
 
 export interface Reader {
@@ -48,6 +56,7 @@ export const make = (sql: SqlClient.SqlClient): Reader => {
     ...Object.entries(fields).map(([field, { column }]) => `e.${column} AS "${field}"`),
     ...Object.entries(ofKind).map(([field, { column }]) => `ek.${column} AS "${field}"`),
     ...Object.entries(EventColumns.nameColumns).map(([field, column]) => `${column} AS "${field}"`),
+    "e.distant_at",
     "e.summary_checksum",
     "e.texts_checksum"
   ]
@@ -59,7 +68,12 @@ export const make = (sql: SqlClient.SqlClient): Reader => {
     const summary: Record<string, unknown> = {}
     for (const field of namedFields) summary[field] = row[field]
     for (const [field, decode] of decoders) summary[field] = decode(row[field as keyof EventSummary], row)
-    return summary as unknown as EventSummary
+    const fields = summary as unknown as EventSummary
+    const distantMs = CallTime.distantMs(fields)
+    if ((row.distant_at === null ? null : Number(row.distant_at)) !== distantMs) {
+      throw new Damage("An event is not where its time is looked for")
+    }
+    return fields
   }
   return {
     fields: sql.literal(selected.join(", ")),

@@ -30,6 +30,7 @@ const eventColumn = (
 export const eventDamages: ReadonlyArray<RowDamage> = [
   eventColumn("received_after", ({ received_after }) => plus(received_after, 1), "fields"),
   eventColumn("occurred_at", () => 1, "fields"),
+  eventColumn("distant_at", () => 1, "fields"),
   eventColumn("duration_ms", () => 0.5, "fields"),
   eventColumn("first_token_ms", () => 0.5, "fields"),
   eventColumn("http_status", () => 200, "fields"),

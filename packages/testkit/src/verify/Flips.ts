@@ -33,6 +33,7 @@ const columns: ReadonlyArray<Column> = [
         "kind_number",
         "received_after",
         "occurred_at",
+        "distant_at",
         "inputs_bytes",
         "output_bytes",
         "input_tokens",
