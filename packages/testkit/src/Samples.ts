@@ -7,6 +7,7 @@ import {
   type Errors,
   EventId,
   EventSummary,
+  EventTime,
   FingerprintId,
   ProjectId,
   SessionId,
@@ -41,7 +42,7 @@ export const appendEvent = (
   const summary = new EventSummary({
     ...nulls,
     id,
-    receivedAt: DateTime.makeUnsafe("2026-01-02T03:04:05.678Z"),
+    receivedAt: DateTime.makeUnsafe(EventTime.of(id)),
     api: "aisdk",
     fingerprintId: FingerprintId.make("11111111-1111-4111-8111-111111111111"),
     agent: AgentName.make("bot"),

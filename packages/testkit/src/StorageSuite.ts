@@ -8,6 +8,7 @@ import type * as Layer from "effect/Layer"
 import { describe, it } from "vitest"
 import * as AccountCases from "./storage/AccountCases.ts"
 import * as AppendCases from "./storage/AppendCases.ts"
+import * as CallTimeCases from "./storage/CallTimeCases.ts"
 import type { Test } from "./storage/Cases.ts"
 import * as DamageCases from "./storage/DamageCases.ts"
 import * as ErasureCases from "./storage/ErasureCases.ts"
@@ -61,6 +62,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     InventoryCases.define(test)
     ErasureCases.define(test)
     RollupCases.define(test)
+    CallTimeCases.define(test)
     SessionListCases.define(test)
     DamageCases.define(test)
     ProcessCases.define(test)

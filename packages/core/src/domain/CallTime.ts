@@ -5,7 +5,7 @@ import * as EventTime from "./EventTime.ts"
 type Times = Pick<EventSummary, "occurredAt" | "receivedAt">
 
 /** What is earlier or later is no call's time, such as the first day of year 1 that programs send for none. */
-const endMs = 2 ** 48
+export const endMs = 2 ** 48
 
 /** In epoch milliseconds: of `occurred_at`, else of the receipt. */
 export const ofMs = (occurredAtMs: number | null, receivedAtMs: number): number =>

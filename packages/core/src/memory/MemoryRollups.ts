@@ -6,6 +6,7 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import * as ProviderNames from "../domain/ProviderNames.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { Dimension } from "../domain/UsageGroup.ts"
+import * as CallTime from "../domain/CallTime.ts"
 import * as EventTime from "../domain/EventTime.ts"
 import * as GroupValues from "../rollup/GroupValues.ts"
 import { LocalTime } from "../rollup/LocalTime.ts"
@@ -160,13 +161,13 @@ export const sumUsage = (
   const time = new LocalTime(timeZone)
   const groups = new UsageGroups({ after, limit })
   const filter = filterOf(project, query)
-  const keyOf = ({ id, session, summary }: Entry, dimension: Dimension): GroupKey => {
+  const keyOf = ({ session, summary }: Entry, dimension: Dimension): GroupKey => {
     const numbers = numbersOf(project, summary)
     switch (dimension) {
       case "hour":
-        return time.hourOf(EventTime.of(id))
+        return time.hourOf(CallTime.of(summary))
       case "day":
-        return time.dayOf(EventTime.of(id))
+        return time.dayOf(CallTime.of(summary))
       case "agent":
         return numbers.agent
       case "agent_version":
@@ -182,8 +183,8 @@ export const sumUsage = (
     }
   }
   for (const entry of project.events) {
-    const { id, summary } = entry
-    const at = EventTime.of(id)
+    const { summary } = entry
+    const at = CallTime.of(summary)
     if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at >= toMs)) continue
     if (query.api !== undefined && summary.api !== query.api) continue
     if (!SessionParts.isMatch(filter, { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) })) continue

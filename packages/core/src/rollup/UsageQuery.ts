@@ -11,7 +11,7 @@ export interface UsageQuery {
   readonly groupBy: ReadonlyArray<Dimension>
   /** The time zone of days and hours. An IANA name, which `Intl` knows. */
   readonly timeZone: string
-  /** Only events that were received at this time or later, and before this time: epoch milliseconds, as in the ids. */
+  /** Only events whose calls took place at this time or later, and before this time: epoch milliseconds. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   readonly agent?: AgentName | undefined

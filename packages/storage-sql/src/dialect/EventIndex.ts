@@ -1,6 +1,6 @@
 /**
  * The indexes of `events` by session, agent, person and trace, and how a statement is made to use one. Each but the last has
- * two numbers of names, and all have the id last. Without statistics SQLite's planner prefers to scan the project in the order of ids, and Postgres's
+ * two numbers of names, and all have the id last. So has the one of events whose calls are distant from their ids, without names. Without statistics SQLite's planner prefers to scan the project in the order of ids, and Postgres's
  * does if it expects many rows.
  *
  * SQLite is told the index's name. In Postgres the indexes begin with nulls, of which their columns have none: only they have
@@ -8,7 +8,12 @@
  */
 import type { SqlClient, Statement } from "effect/sql"
 
-export type EventIndex = "events_by_session" | "events_by_agent" | "events_by_person" | "events_by_trace"
+export type EventIndex =
+  | "events_by_session"
+  | "events_by_agent"
+  | "events_by_person"
+  | "events_by_trace"
+  | "events_by_distant_id"
 
 export type Order = "asc" | "desc"
 

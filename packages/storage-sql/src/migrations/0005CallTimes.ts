@@ -13,17 +13,20 @@ const millisInSqlite = digits
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { bigint, millis, uuid } = yield* sql.onDialectOrElse({
+  const { bigint, millis, otherOrder, uuid } = yield* sql.onDialectOrElse({
     // As in the second migration.
     pg: () =>
       Effect.as(sql`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`, {
         bigint: sql.literal("bigint"),
+        // As in the first migration.
+        otherOrder: sql.literal("NULLS FIRST"),
         millis: sql.literal("('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint"),
         uuid: sql.literal("uuid")
       }),
     orElse: () =>
       Effect.succeed({
         bigint: sql.literal("INTEGER"),
+        otherOrder: sql.literal(""),
         millis: sql.literal(millisInSqlite),
         uuid: sql.literal("BLOB")
       })
@@ -34,6 +37,8 @@ export default Effect.gen(function* () {
   yield* sql`UPDATE events SET distant_at = (${millis}) + received_after
     WHERE (occurred_at IS NULL OR occurred_at < 0 OR occurred_at >= 281474976710656) AND abs(received_after) > 3600000`
   yield* sql`CREATE INDEX events_by_distant_time ON events (project_id, distant_at, event_id)
+    WHERE distant_at IS NOT NULL`
+  yield* sql`CREATE INDEX events_by_distant_id ON events (project_id, event_id ${otherOrder}, distant_at)
     WHERE distant_at IS NOT NULL`
   yield* sql`DELETE FROM rollups`
   yield* sql`ALTER TABLE rollups ADD COLUMN last_call ${uuid}`

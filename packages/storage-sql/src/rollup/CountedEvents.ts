@@ -6,13 +6,15 @@ import {
   type EventId,
   EventTime,
   type ProjectId,
-  SessionParts
+  SessionParts,
+  Uuid
 } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as EventColumns from "../sql/EventColumns.ts"
@@ -25,6 +27,7 @@ const columns = [
   "event_id",
   "received_after",
   "occurred_at",
+  "distant_at",
   "session_number",
   "agent_number",
   "agent_version_number",
@@ -69,6 +72,8 @@ export interface CountedEvent extends Countable, CountedBy {
   readonly id: EventId
   /** When the call took place (epoch ms). */
   readonly atMs: number
+  /** What the index by time says. */
+  readonly distantMs: number | null
 }
 
 export const selected = (sql: SqlClient.SqlClient): Statement.Fragment => sql.literal(columns.join(", "))
@@ -86,6 +91,7 @@ const of = (row: Row, api: number): CountedEvent => {
   return {
     id,
     atMs: CallTime.ofMs(numberOf(row.occurred_at), EventTime.of(id) + (Number(row.received_after) || 0)),
+    distantMs: numberOf(row.distant_at),
     session: Number(row.session_number),
     agent: Number(row.agent_number),
     agentVersion: Number(row.agent_version_number),
@@ -108,6 +114,7 @@ const of = (row: Row, api: number): CountedEvent => {
 export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => ({
   id: event.summary.id,
   atMs: CallTime.of(event.summary),
+  distantMs: CallTime.distantMs(event.summary),
   session: event.session_number,
   agent: event.agent_number,
   agentVersion: event.agent_version_number,
@@ -135,7 +142,25 @@ export interface IdRange {
   readonly above?: EventId | undefined
   /** Up to this one. */
   readonly upTo?: EventId | undefined
+  /** Which of them. */
+  readonly condition?: Statement.Fragment
+  /** The index that has them in the order of their ids, if not the primary key. */
+  readonly index?: EventIndex.EventIndex
 }
+
+const lowest = (a: EventId | undefined, b: EventId | undefined) =>
+  a === undefined || (b !== undefined && b < a) ? b : a
+const highest = (a: EventId | undefined, b: EventId | undefined) =>
+  a === undefined || (b !== undefined && b > a) ? b : a
+
+/** The ids of a range that are within an hour of times. */
+const nearIds = (times: CallTimes.Times, { above, upTo }: IdRange): IdRange => {
+  const near = CallTimes.nearIds(times)
+  return { above: highest(above, near.above), upTo: lowest(upTo, near.below && Uuid.previous(near.below)) }
+}
+
+/** Whether the time of a call leads to its event's id. */
+const isNear = ({ atMs, id }: CountedEvent): boolean => Math.abs(atMs - EventTime.of(id)) <= CallTime.nearMs
 
 /** Which events to read. Fragments are of the table `events e`. */
 interface Find {
@@ -151,6 +176,7 @@ interface Find {
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
   const { fields, isIntact, joins } = SummaryReader.make(sql)
+  const nothing = sql.literal("")
   const selectedOfEvent = sql.literal(columns.map((column) => `e.${column}`).join(", "))
 
   /** The names of projects, which do not change. */
@@ -175,9 +201,10 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** Follows a condition. */
-  const within = ({ above, upTo }: IdRange) => {
-    const isAbove = above === undefined ? sql.literal("") : sql` AND e.event_id > ${toStored(above)}`
-    return upTo === undefined ? isAbove : sql`${isAbove} AND e.event_id <= ${toStored(upTo)}`
+  const within = ({ above, condition, upTo }: IdRange) => {
+    const isAbove = above === undefined ? nothing : sql` AND e.event_id > ${toStored(above)}`
+    const isUpTo = upTo === undefined ? nothing : sql` AND e.event_id <= ${toStored(upTo)}`
+    return condition === undefined ? sql`${isAbove}${isUpTo}` : sql`${isAbove}${isUpTo} AND ${condition}`
   }
 
   const projectOf = Effect.fnUntraced(function* (project_id: number) {
@@ -188,8 +215,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (row !== undefined) projects.set(project_id, row.project_name)
     return row?.project_name
   })
-
-  const nothing = sql.literal("")
 
   const rowsOf = ({ hint = nothing, where }: Find, columns: Statement.Fragment, joined = nothing) =>
     sql`SELECT ${columns} FROM events e ${hint} ${joined} WHERE ${where}`
@@ -231,8 +256,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     const page = (project_id: number, range: IdRange, limit: number) =>
       read(project_id, {
         where: sql`e.project_id = ${project_id}${within(range)}`,
-        order: sql.literal("e.event_id"),
-        limit
+        order:
+          range.index === undefined ? sql.literal("e.event_id") : sql`e.event_id ${EventIndex.direction(sql, "asc")}`,
+        limit,
+        ...(range.index !== undefined && { hint: EventIndex.hint(sql, range.index) })
       })
 
     /** Calls `use` with each event of a range, in the order of their ids. Returns false after about `maxEvents` if there are more. */
@@ -253,6 +280,46 @@ export const make = (sql: SqlClient.SqlClient) => {
         // Cancelled, if the client goes, and others run, where the database answers at once.
         yield* Effect.yieldNow
       }
+    })
+
+    /** Calls `use` with the events up to an id that the index by distant times has, in its order. */
+    const forEachDistant = Effect.fnUntraced(function* (
+      project_id: number,
+      times: CallTimes.Times,
+      upTo: EventId,
+      use: (event: CountedEvent) => void
+    ): Effect.fn.Return<void, SqlError.SqlError> {
+      for (let after = nothing; ;) {
+        const events = yield* read(project_id, {
+          where: sql`e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, times)}${within({ upTo })}${after}`,
+          order: sql.literal("e.distant_at, e.event_id"),
+          limit: pageSize
+        })
+        events.forEach(use)
+        if (events.length < pageSize) return
+        const { distantMs, id } = events.at(-1)!
+        after = sql` AND (e.distant_at, e.event_id) > (${distantMs}, ${toStored(id)})`
+        yield* Effect.yieldNow
+      }
+    })
+
+    /** Calls `use` with each event up to an id, or above it, whose call took place at a time. */
+    const forEachDuring = Effect.fnUntraced(function* (
+      project_id: number,
+      times: CallTimes.Times,
+      ids: { readonly above: EventId } | { readonly upTo: EventId },
+      use: (event: CountedEvent) => void
+    ): Effect.fn.Return<void, SqlError.SqlError> {
+      const near = { ...nearIds(times, ids), condition: CallTimes.isDuring(sql, times) }
+      yield* forEach(project_id, near, (event) => {
+        if (isNear(event)) use(event)
+      })
+      const useDistant = (event: CountedEvent) => {
+        if (!isNear(event)) use(event)
+      }
+      if ("upTo" in ids) return yield* forEachDistant(project_id, times, ids.upTo, useDistant)
+      const condition = CallTimes.isDistantDuring(sql, times)
+      yield* forEach(project_id, { ...ids, condition, index: "events_by_distant_id" }, useDistant)
     })
 
     /** Calls `use` with each event of a session in a range, agent by agent. */
@@ -284,7 +351,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       }
     })
 
-    return { page, forEach, forEachOf, read }
+    return { page, forEach, forEachDuring, forEachOf, read }
   }
 
   return { ...readersBy(readAny), intact: readersBy(readIntact), toCounted }

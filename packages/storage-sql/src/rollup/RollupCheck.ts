@@ -1,17 +1,17 @@
 /** Compares the rows of `rollups` with what the events add up to, in steps: a day, a week, or some sessions. */
 import {
+  CallTime,
   type DerivedCheck,
   type DerivedPlace,
   type EventId,
   EventTime,
-  firstIdOf,
   LocalTime,
-  type ProjectId,
-  Uuid
+  type ProjectId
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
+import * as CallTimes from "../dialect/CallTimes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
@@ -71,19 +71,26 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     isOfStep: (series: number) => boolean,
     { last }: Position.Position
   ) {
-    const end = Uuid.previous(firstIdOf(toMs)) as EventId
     const sums = Rollups.sums((key) => isOfStep(key.series))
-    const range = { above: Uuid.previous(firstIdOf(fromMs)) as EventId, upTo: end < last ? end : last }
-    yield* events.forEach(project_id, range, sums.add)
+    yield* events.forEachDuring(project_id, { fromMs, toMs }, { upTo: last }, sums.add)
     return yield* compare(project_id, Array.from(sums.rollups.values()))
   })
 
-  /** The first of the days or weeks from one on that has an event up to a position. */
+  /** The first time from one on, or an earlier one with no events between, at which there may be an event up to a position. */
   const nextTime = Effect.fnUntraced(function* (project_id: number, fromMs: number, { last }: Position.Position) {
-    const [row] = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT event_id FROM events
-      WHERE project_id = ${project_id} AND event_id >= ${toStored(firstIdOf(fromMs))} AND event_id <= ${toStored(last)}
+    const near = CallTimes.nearIds({ fromMs }).above
+    const [byId] = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT event_id FROM events
+      WHERE project_id = ${project_id} AND event_id > ${toStored(near!)} AND event_id <= ${toStored(last)}
       ORDER BY event_id LIMIT 1`
-    return row === undefined ? undefined : EventTime.of(UuidColumn.decode(row.event_id) as EventId)
+    const [byTime] = yield* sql<{ distant_at: Integer }>`SELECT e.distant_at FROM events e
+      WHERE e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, { fromMs })}
+        AND e.event_id <= ${toStored(last)}
+      ORDER BY e.distant_at, e.event_id LIMIT 1`
+    const times = [
+      ...(byId === undefined ? [] : [EventTime.of(UuidColumn.decode(byId.event_id) as EventId) - CallTime.nearMs]),
+      ...(byTime === undefined ? [] : [Number(byTime.distant_at)])
+    ]
+    return times.length === 0 ? undefined : Math.max(fromMs, Math.min(...times))
   })
 
   /** The next numbers of sessions that have rows, or should have some. */

@@ -1,9 +1,10 @@
 /** The events of sessions, session by session in the order of their numbers. */
-import { type EventId, firstIdOf, type UsageQuery, Uuid } from "@tachograph/core"
+import { firstIdOf, type UsageQuery } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as CountedEvents from "./CountedEvents.ts"
@@ -31,23 +32,27 @@ export const make = (sql: SqlClient.SqlClient) => {
     { fromMs, toMs }: Pick<UsageQuery, "fromMs" | "toMs">,
     use: (event: CountedEvents.CountedEvent) => void
   ): Effect.fn.Return<void, SqlError.SqlError> {
-    const range = {
-      above: fromMs === undefined ? undefined : Uuid.previous(firstIdOf(fromMs)),
-      upTo: toMs === undefined ? undefined : Uuid.previous(firstIdOf(toMs))
-    }
+    const isAny = fromMs === undefined && toMs === undefined
+    const range = isAny ? {} : { condition: CallTimes.isDuring(sql, { fromMs, toMs }) }
     const isLong = ([, events]: readonly [number, number]) => events >= eventStep
     for (const [session] of counts.filter(isLong)) yield* events.forEachOf(project_id, session, range, use)
     const sessions = counts.filter((each) => !isLong(each)).map(([session]) => session)
     if (sessions.length === 0) return
-    const isFrom = range.above === undefined ? sql.literal("") : sql` AND e.event_id > ${toStored(range.above)}`
-    const isTo = range.upTo === undefined ? sql.literal("") : sql` AND e.event_id <= ${toStored(range.upTo)}`
+    const isDuring = range.condition === undefined ? sql.literal("") : sql` AND ${range.condition}`
     const found = yield* events.read(project_id, {
       where: sql`e.project_id = ${project_id} AND ${BulkValues.isAmong(sql, "e.session_number", "integer", sessions)}
-        ${isFrom}${isTo}${Bucket.and(sql, sessions.map(Bucket.ofNumber), "e.")}`,
+        ${isDuring}${Bucket.and(sql, sessions.map(Bucket.ofNumber), "e.")}`,
       order: sql.literal("e.session_number, e.event_id"),
       hint: EventIndex.hint(sql, "events_by_session")
     })
     found.forEach(use)
+  })
+
+  /** Bounds of the ids of calls of a time; none if there are distant ones, which may be of any session. */
+  const boundsOf = Effect.fnUntraced(function* (project_id: number, times: CallTimes.Times) {
+    const distant = yield* sql`SELECT 1 FROM events e
+      WHERE e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, times)} LIMIT 1`
+    return distant.length > 0 ? {} : CallTimes.nearIds(times)
   })
 
   /**
@@ -61,18 +66,18 @@ export const make = (sql: SqlClient.SqlClient) => {
     use: (event: CountedEvents.CountedEvent) => void,
     isFull: () => boolean
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
-    const { fromMs, toMs } = query
+    const bounds = yield* boundsOf(project_id, query)
     const { last } = yield* positions.read(project_id)
     const recent = new Map<number, number>()
     yield* events.forEach(project_id, { above: last }, ({ session }) => {
       recent.set(session, (recent.get(session) ?? 0) + 1)
     })
-    const fromId: EventId = firstIdOf(fromMs ?? 0)
+    const { above = firstIdOf(0), below } = bounds
     let looked = 0
     for (let from = after; ;) {
       const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
         WHERE ${rollups.ofProject(project_id)} AND series = ${Series.session}
-          AND session_number > ${from} AND last_event >= ${toStored(fromId)}
+          AND session_number > ${from} AND last_event > ${toStored(above)}
         ORDER BY session_number LIMIT ${sessionStep}`
       const isLast = rows.length < sessionStep
       // A session may have more rows than the step.
@@ -82,7 +87,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         const { first, session, tally } = yield* Damages.readable(() => Rollups.of(project_id, row))
         // Another row of the session, which the next step does not read, may be of the time.
         const isCut = session === to
-        if (toMs !== undefined && first! >= firstIdOf(toMs) && !isCut) continue
+        if (below !== undefined && first! >= below && !isCut) continue
         counts.set(session, (counts.get(session) ?? 0) + tally.events)
       }
       let step: Array<readonly [number, number]> = []

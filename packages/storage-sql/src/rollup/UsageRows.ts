@@ -1,21 +1,18 @@
 /** What is added up for a range of time: rows of the rollups, and the events that these do not have yet. */
 import {
+  CallTime,
   type EventId,
-  EventTime,
-  firstIdOf,
   type LocalTime,
   SessionParts,
   type Tally,
   TimeRanges,
-  type UsageQuery,
-  Uuid
+  type UsageQuery
 } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EachRow from "../dialect/EachRow.ts"
-import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
@@ -35,16 +32,18 @@ const { slotMs, slotsOf } = Series
 
 const weekMs = slotsOf.week * slotMs
 
-/** The latest time that has a slot in a column of 31 bits. Ids of later events are damaged, or made up. */
-const maxMs = (2 ** 31 - slotsOf.week) * slotMs
+/** The end of the last week that has calls. */
+const endMs = Math.ceil(CallTime.endMs / weekMs) * weekMs
 
 /** The largest unit of which each is in one group. Days of other zones than UTC are made up of parts of days. */
 const largestUnitOf = (
   { groupBy }: UsageQuery,
   time: LocalTime,
-  { fromMs, toMs }: TimeRanges.TimeRange
+  ranges: ReadonlyArray<TimeRanges.TimeRange>
 ): Series.Unit => {
-  if (groupBy.includes("hour")) return time.hasWholeHours(fromMs, toMs) ? "hour" : "quarter"
+  if (groupBy.includes("hour")) {
+    return ranges.every(({ fromMs, toMs }) => time.hasWholeHours(fromMs, toMs)) ? "hour" : "quarter"
+  }
   if (groupBy.includes("day")) return time.isUtc ? "day" : "sixHours"
   return "week"
 }
@@ -64,18 +63,18 @@ interface SlotRange {
 
 const slotTypes = { series: "smallint", from_slot: "integer", to_slot: "integer" } as const
 
-/** The rows that make up a range of time, and what is left at its ends. */
-const slotsIn = (query: UsageQuery, time: LocalTime, range: TimeRanges.TimeRange) => {
+/** The rows that make up ranges of time, and what is left at their ends. */
+const slotsIn = (query: UsageQuery, time: LocalTime, ranges: ReadonlyArray<TimeRanges.TimeRange>) => {
   const series: Partial<Record<Series.Unit, number>> = Series.ofTimes[Series.detailOf(query)]
-  const largest = slotsOf[largestUnitOf(query, time, range)]
+  const largest = slotsOf[largestUnitOf(query, time, ranges)]
   const units = (Object.keys(slotsOf) as ReadonlyArray<Series.Unit>)
     .filter((unit) => series[unit] !== undefined && slotsOf[unit] <= largest)
     .map((unit) => [unit, slotMs * slotsOf[unit]] as const)
-  const days = query.groupBy.includes("day") && !time.isUtc ? time.daysIn(range) : [range]
+  const days = query.groupBy.includes("day") && !time.isUtc ? ranges.flatMap((range) => time.daysIn(range)) : ranges
   const split = days.map((day) => TimeRanges.split(day, units))
   const slots = split.flatMap((part) =>
-    part.units.flatMap(({ ranges, unit }) =>
-      ranges.map(({ fromMs, toMs }): SlotRange => ({
+    part.units.flatMap(({ ranges: ofUnit, unit }) =>
+      ofUnit.map(({ fromMs, toMs }): SlotRange => ({
         series: series[unit]!,
         from_slot: fromMs / slotMs,
         to_slot: toMs / slotMs
@@ -85,11 +84,16 @@ const slotsIn = (query: UsageQuery, time: LocalTime, range: TimeRanges.TimeRange
   return { slots, ends: split.flatMap(({ ends }) => ends) }
 }
 
-/** The ids of a range of time. */
-const idsOf = ({ fromMs, toMs }: TimeRanges.TimeRange): CountedEvents.IdRange => ({
-  above: Uuid.previous(firstIdOf(fromMs)),
-  upTo: Uuid.previous(firstIdOf(toMs))
+/** The times of a query. */
+const rangeOf = ({ fromMs = 0, toMs = endMs }: UsageQuery): TimeRanges.TimeRange => ({
+  fromMs: Math.max(0, fromMs),
+  toMs: Math.min(toMs, endMs)
 })
+
+const isIn =
+  (ranges: ReadonlyArray<TimeRanges.TimeRange>) =>
+  ({ atMs }: CountedEvents.CountedEvent): boolean =>
+    ranges.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs)
 
 /** Whether a row is looked for. */
 export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter): ((row: UsageRow) => boolean) => {
@@ -103,26 +107,6 @@ export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
   const slotRanges = BulkValues.make(sql, BulkValues.named(slotTypes))
   const peopleRows = BulkValues.make(sql, BulkValues.named({ person: "integer" }))
-
-  /** The times of a query in which there are events; undefined if there are none. */
-  const rangeOf = Effect.fnUntraced(function* (
-    project_id: number,
-    { fromMs = 0, toMs = maxMs }: Pick<UsageQuery, "fromMs" | "toMs">
-  ) {
-    const end = (order: string) =>
-      sql`(SELECT event_id FROM events WHERE project_id = ${project_id} ORDER BY event_id ${sql.literal(order)} LIMIT 1)`
-    const [row] = yield* sql<Record<"first" | "last", UuidColumn.StoredId | null>>`
-      SELECT ${end("ASC")} AS first, ${end("DESC")} AS last`
-    if (row === undefined || row.first === null || row.last === null) return undefined
-    // There is nothing in the rest of the first week and of the last one, so that they need not be split.
-    const weekOf = (id: UuidColumn.StoredId) => Math.floor(EventTime.of(UuidColumn.decode(id) as EventId) / weekMs)
-    const [firstWeek, lastWeek] = [weekOf(row.first), weekOf(row.last)]
-    const range = {
-      fromMs: Math.max(fromMs, firstWeek * weekMs),
-      toMs: Math.min(toMs, (lastWeek + 1) * weekMs, maxMs)
-    }
-    return TimeRanges.isEmpty(range) ? undefined : range
-  })
 
   const readRollups = Effect.fnUntraced(function* (
     project_id: number,
@@ -146,6 +130,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     return found
   })
 
+  /** The parts of a range whose weeks have rows: a few calls may be years from all others. */
+  const rangesWithRows = Effect.fnUntraced(function* (project_id: number, range: TimeRanges.TimeRange) {
+    const slots: SlotRange = {
+      series: Series.ofTimes.all.week,
+      from_slot: (Math.floor(range.fromMs / weekMs) * weekMs) / slotMs,
+      to_slot: Math.ceil(range.toMs / slotMs)
+    }
+    const weeks = yield* readRollups(project_id, [slots], [0], {})
+    const ranges: Array<TimeRanges.TimeRange> = []
+    for (const atMs of weeks.map((week) => week.atMs).sort((a, b) => a - b)) {
+      const last = ranges.at(-1)
+      const toMs = Math.min(atMs + weekMs, range.toMs)
+      if (last?.toMs === atMs) ranges.splice(-1, 1, { ...last, toMs })
+      else ranges.push({ fromMs: Math.max(atMs, range.fromMs), toMs })
+    }
+    return ranges
+  })
+
   /** Some people in the order of their numbers, 0 for none: those after one, of all who have events. */
   const readPeople = Effect.fnUntraced(function* (project_id: number, after: number, limit: number) {
     const rows = yield* sql<{ person_number: Integer }>`SELECT DISTINCT person_number FROM rollups
@@ -155,7 +157,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return rows.map(({ person_number }) => Number(person_number))
   })
 
-  /** Calls `use` with the events of a range that rows up to a position do not have. */
+  /** Calls `use` with the events of a range that rows up to a position do not have: those at its ends, and those above the position. */
   const forEachEvent = Effect.fnUntraced(function* (
     project_id: number,
     range: TimeRanges.TimeRange,
@@ -163,11 +165,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     { last }: Position.Position,
     use: (event: CountedEvents.CountedEvent) => void
   ) {
-    for (const end of ends) yield* events.forEach(project_id, idsOf(end), use)
-    const { above, upTo } = idsOf(range)
-    yield* events.forEach(project_id, { above: last > above! ? last : above, upTo }, (event) => {
-      if (!ends.some(({ fromMs, toMs }) => event.atMs >= fromMs && event.atMs < toMs)) use(event)
-    })
+    for (const end of ends) yield* events.forEachDuring(project_id, end, { upTo: last }, use)
+    yield* events.forEachDuring(project_id, range, { above: last }, use)
   })
 
   type ForEachOther = typeof forEachEvent
@@ -186,10 +185,8 @@ export const make = (sql: SqlClient.SqlClient) => {
           if (areKept) read.push(event)
         })
       }
-      for (const event of kept.events) {
-        const isOfEnds = ends.some(({ fromMs, toMs }) => event.atMs >= fromMs && event.atMs < toMs)
-        if (isOfEnds || event.id > position.last) use(event)
-      }
+      const isOfEnds = isIn(ends)
+      for (const event of kept.events) if (event.id > position.last || isOfEnds(event)) use(event)
     })
     return { forEachOther, areKept: () => areKept }
   }
@@ -205,11 +202,16 @@ export const make = (sql: SqlClient.SqlClient) => {
     readStep: Effect.Effect<Step, SqlError.SqlError>,
     forEachOther: ForEachOther
   ) {
-    const { ends, slots } = slotsIn(query, time, range)
-    const step = yield* positions.unchanged(project_id, (position) =>
-      Effect.flatMap(readStep, (read) =>
-        Effect.map(readRollups(project_id, slots, read.people, filter), (rows) => ({ ...read, position, rows }))
-      )
+    const isOfLocalTimes = !time.isUtc && (query.groupBy.includes("day") || query.groupBy.includes("hour"))
+    const step = yield* positions.unchanged(
+      project_id,
+      Effect.fnUntraced(function* (position) {
+        const ranges = isOfLocalTimes ? yield* rangesWithRows(project_id, range) : [range]
+        const { ends, slots } = slotsIn(query, time, ranges)
+        const read = yield* readStep
+        const rows = yield* readRollups(project_id, slots, read.people, filter)
+        return { ...read, ends, position, rows }
+      })
     )
     const isOfQuery = matcherOf(query, filter)
     const isMatch = (row: UsageRow) => (step.isOfStep?.(row) ?? true) && isOfQuery(row)
@@ -218,7 +220,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       for (const row of step.rows) if (isMatch(row)) add(row, (sums) => sums.merge(row.tally))
     })
     // What is added to the rows meanwhile is above the position of those that were read.
-    yield* forEachOther(project_id, range, ends, step.position, (event) => {
+    yield* forEachOther(project_id, range, step.ends, step.position, (event) => {
       if (isMatch(event)) add(event, (sums) => sums.add(event))
     })
     return step
@@ -232,8 +234,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     filter: SessionParts.PartFilter,
     add: AddUsage
   ): Effect.fn.Return<void, SqlError.SqlError> {
-    const range = yield* rangeOf(project_id, query)
-    if (range === undefined) return
+    const range = rangeOf(query)
+    if (TimeRanges.isEmpty(range)) return
     yield* addStep(
       project_id,
       query,
@@ -259,8 +261,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     add: AddUsage,
     isFull: () => boolean
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
-    const range = yield* rangeOf(project_id, query)
-    if (range === undefined) return undefined
+    const range = rangeOf(query)
+    if (TimeRanges.isEmpty(range)) return undefined
     const { areKept, forEachOther } = forEachOnce()
     // One more than the page has shows whether there is another page.
     const limit = query.groupBy.length === 1 ? query.limit + 1 : peopleStep

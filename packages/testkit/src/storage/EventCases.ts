@@ -119,8 +119,8 @@ export const define = (test: Test) => {
       const p1 = PersonId.make("p1")
       yield* storage.putPerson(project, { id: p1, properties: JsonText.unsafe(`{"kept":1}`), createdAt: now })
       yield* append(storage, [
-        event(1, { person: p1 }),
-        event(2, { person: PersonId.make("p2"), agentVersion: AgentVersionName.make("v2") }),
+        event(1, { person: p1, receivedAt: now }),
+        event(2, { person: PersonId.make("p2"), agentVersion: AgentVersionName.make("v2"), receivedAt: now }),
         event(3, { agent: AgentName.make("second") })
       ])
       expect(yield* storage.getAgent(project, bot)).toMatchObject({ number: 1, description: "", createdAt: now })
