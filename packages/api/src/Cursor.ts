@@ -2,6 +2,8 @@
  * The values of `next_cursor`: strings that are opaque to clients, the same in an answer and in the query of the next page. Each
  * names the last row of a page. A cursor is valid with the same filters and order.
  */
+import * as SessionRank from "@tachograph/core/domain/SessionRank"
+import * as Uuid from "@tachograph/core/domain/Uuid"
 import * as Violation from "@tachograph/core/domain/Violation"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -53,25 +55,49 @@ const toNumber = (number: number): string => number.toString(16).padStart(8, "0"
 /** Names a row by its number, of 31 bits like the columns of all numbers. */
 export const ofNumber = make<number>(/^[0-7][0-9a-f]{7}$/, toNumber, (hex) => Number.parseInt(hex, 16))
 
-/** Names a place among rows of which some are in an order of their own, by their numbers. */
-export const ofSessions = <Id extends string>(maxRecent: number) =>
-  make<{
+/** The time in a session's rank, and the number of the session. */
+const rankToHex = (rank: SessionRank.SessionRank): string => {
+  const hex = toHex(rank)
+  return hex.slice(0, 12) + hex.slice(-8)
+}
+
+const rankFromHex = (hex: string): SessionRank.SessionRank =>
+  SessionRank.of(Number.parseInt(hex.slice(0, 12), 16), Number.parseInt(hex.slice(12), 16))
+
+const isNothing = (hex: string): boolean => /^0+$/.test(hex)
+
+/** Names a place in a list of sessions, and some sessions that are in places of their own. Zeros stand for what there is not. */
+export const ofSessions = <Id extends string>(maxRecent: number) => {
+  const rank = "[0-9a-f]{12}[0-7][0-9a-f]{7}"
+  const pattern = new RegExp(`^([0-9a-f]{32})(${rank})([0-9a-f]{32})([0-7][0-9a-f]{7})((?:${rank}){0,${maxRecent}})$`)
+  return make<{
     readonly asOf: Id
-    readonly last: Id | undefined
-    readonly recent: ReadonlyArray<number>
-    readonly given: number
+    readonly last: SessionRank.SessionRank | undefined
+    readonly recent: ReadonlyArray<SessionRank.SessionRank>
+    readonly scan?: { readonly at: Id; readonly given: number } | undefined
   }>(
-    new RegExp(`^[0-9a-f]{64}(?:[0-7][0-9a-f]{7}){0,${maxRecent + 1}}$`),
-    ({ asOf, given, last, recent }) =>
-      toHex(asOf) + (last === undefined ? "0".repeat(32) : toHex(last)) + [given, ...recent].map(toNumber).join(""),
+    /^[\w-]+$/,
+    ({ asOf, last, recent, scan }) => {
+      const [at, given] = [scan === undefined ? "0".repeat(32) : toHex(scan.at), scan?.given ?? 0]
+      const ranks = [
+        last === undefined ? "0".repeat(20) : rankToHex(last),
+        at,
+        toNumber(given),
+        ...recent.map(rankToHex)
+      ]
+      return Base64Url.encode(Uuid.hexToBytes(toHex(asOf) + ranks.join("")))
+    },
     (written) => {
-      const last = written.slice(32, 64)
-      const [given = 0, ...recent] = (written.slice(64).match(/.{8}/g) ?? []).map((hex) => Number.parseInt(hex, 16))
-      return given > recent.length
-        ? undefined
-        : { asOf: fromHex(written.slice(0, 32)), last: /^0+$/.test(last) ? undefined : fromHex(last), recent, given }
+      const bytes = Option.getOrUndefined(Result.getSuccess(Base64Url.decode(written)))
+      const [, asOf, last, at, given, ranks] = pattern.exec(Uuid.bytesToHex(bytes ?? new Uint8Array())) ?? []
+      if (asOf === undefined) return undefined
+      const recent = (ranks!.match(/.{20}/g) ?? []).map(rankFromHex)
+      const scan = isNothing(at!) ? undefined : { at: fromHex<Id>(at!), given: Number.parseInt(given!, 16) }
+      if ((scan?.given ?? 0) > recent.length) return undefined
+      return { asOf: fromHex<Id>(asOf), last: isNothing(last!) ? undefined : rankFromHex(last!), recent, scan }
     }
   )
+}
 
 type Key = number | string | null
 

@@ -106,8 +106,8 @@ export interface TextQuery extends EventFilterQuery {
 
 export interface ExportQuery extends EventFilterQuery, Exporter.ExportRange {}
 
-/** The period is that of the last event of each session. */
-export interface SessionListQuery extends Omit<SessionQuery, "above" | "below">, Period {}
+/** The period is that of the last call of each session. */
+export interface SessionListQuery extends Omit<SessionQuery, "fromMs" | "toMs">, Period {}
 
 export interface AuditListQuery extends Period {
   /** Begins after this entry, in descending order. */
@@ -226,7 +226,7 @@ export class Recorder extends Context.Service<
     readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
     /** Erases a session and its events. */
     readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
-    /** Sessions in the order of their last events, with what their calls add up to. */
+    /** Sessions in the order of their last calls, with what their calls add up to. */
     readonly listSessions: (query: SessionListQuery) => Result<ListPage<SessionSummary, SessionPlace>>
     readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
     /** What events add up to, in groups. */
@@ -450,7 +450,8 @@ const make = Effect.gen(function* () {
   const listSessions = Effect.fn("Recorder.listSessions")(function* ({ from, to, ...query }: SessionListQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
-    const { next, rows } = yield* storage.listSessions(project, { ...query, ...EventPages.idsBetween(from, to) })
+    const period = { fromMs: from?.epochMilliseconds, toMs: to?.epochMilliseconds }
+    const { next, rows } = yield* storage.listSessions(project, { ...query, ...period })
     return { rows: yield* withTitles(project, rows), next }
   })
 

@@ -205,7 +205,7 @@ export class Storage extends Context.Service<
     readonly usage: (project: ProjectId, sessions: number) => Result<StorageUsage>
 
     /**
-     * Sessions in the order of their last events. Looks at about 10,000 of them at most: then the page has fewer than `limit`, or none,
+     * Sessions in the order of their last calls. Looks at about 10,000 of them at most: then the page has fewer than `limit`, or none,
      * and `next` says where to go on.
      */
     readonly listSessions: (project: ProjectId, query: SessionQuery) => Result<ListPage<StoredSession, SessionPlace>>

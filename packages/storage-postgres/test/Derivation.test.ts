@@ -100,7 +100,7 @@ it("reads what events add up to while that changes all the time", () =>
       yield* deriveAll(one)
       const before = yield* countsOf(one)
       let version = 1_000
-      const [position] = yield* two.sql<{ key: string }>`SELECT concat(project_id, ' ', last_event, ' ') AS key
+      const [position] = yield* two.sql<{ key: string }>`SELECT concat(project_id, ' ', last_event, '  ') AS key
         FROM rollups WHERE series = 0`
       const key = `${position!.key}${JSON.stringify([0, 0, 0, 0, 0, 0, 0, "", ""])}`
       const change = Effect.suspend(() => {

@@ -74,6 +74,7 @@ const otherType = Buffer.from([0x8a])
 const derived = [
   "rollups",
   "rollups_by_last_event",
+  "rollups_by_last_call",
   "agent_usage",
   "storage_usage",
   "sqlite_autoindex_packs_1",
@@ -128,17 +129,20 @@ it("erases events with traces where the page of their index is malformed", async
   expect(receipt).toMatchObject({ events: calls, sessions: 1 })
 })
 
-it.each(["rollups", "rollups_by_last_event"])("derives anew where a page of %s is malformed", async (name) => {
-  const file = filled(`anew-${name}`)
-  corrupt(file, name, "last", zeros)
-  expect((await verify(file)).findings.map(({ problem }) => problem)).toContain("file-damaged")
-  await withStorage(file, (storage) =>
-    Reindexer.reindex(storage, {
-      projects: [project],
-      throttle: Throttle.unthrottled,
-      counts: new Reindexer.Counts(),
-      report: () => Effect.void
-    })
-  )
-  expect((await verify(file)).findings).toEqual([])
-})
+it.each(["rollups", "rollups_by_last_event", "rollups_by_last_call"])(
+  "derives anew where a page of %s is malformed",
+  async (name) => {
+    const file = filled(`anew-${name}`)
+    corrupt(file, name, "last", zeros)
+    expect((await verify(file)).findings.map(({ problem }) => problem)).toContain("file-damaged")
+    await withStorage(file, (storage) =>
+      Reindexer.reindex(storage, {
+        projects: [project],
+        throttle: Throttle.unthrottled,
+        counts: new Reindexer.Counts(),
+        report: () => Effect.void
+      })
+    )
+    expect((await verify(file)).findings).toEqual([])
+  }
+)

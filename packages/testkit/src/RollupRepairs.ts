@@ -100,6 +100,10 @@ const damages = {
   "the last event of sessions": Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`UPDATE rollups SET last_event = NULL WHERE series = 1`
+  ),
+  "the last call of sessions": Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE rollups SET last_call = NULL WHERE series = 1`
   )
 }
 
@@ -156,10 +160,11 @@ export const define = (test: Test) => {
     )
   }
 
-  // Only the six rows of sessions have a last event.
+  // Only the six rows of sessions have a last event, and a last call.
   for (const [column, thorough] of [
     ["sums", 240],
-    ["last_event", 120]
+    ["last_event", 120],
+    ["last_call", 120]
   ] as const) {
     test(
       `gives the right figures or says that the storage is damaged, whichever bit of ${column} is flipped, seed ${seed}`,
@@ -172,7 +177,7 @@ export const define = (test: Test) => {
           WHERE ${name} IS NOT NULL`
         const right = yield* figures
         for (let n = 0; n < RandomJson.runs(thorough); n++) {
-          const { [column]: stored, last_event: _, sums: __, ...key } = rows[next(rows.length)]!
+          const { [column]: stored, last_event: _, last_call: __, sums: ___, ...key } = rows[next(rows.length)]!
           const isRow = sql.and(Object.entries(key).map(([each, value]) => sql`${sql(each)} = ${value}`))
           yield* sql`UPDATE rollups SET ${name} = ${flipped(stored!, next)} WHERE ${isRow}`
           const read = yield* Effect.exit(figures)
@@ -279,11 +284,11 @@ export const define = (test: Test) => {
   )
 
   test(
-    "lists sessions although rows of others do not have their last events",
+    "lists sessions although rows of others do not have their last calls",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* fill
-      yield* sql`UPDATE rollups SET last_event = NULL
+      yield* sql`UPDATE rollups SET last_call = NULL
         WHERE series = 1 AND session_number = (SELECT max(session_number) FROM sessions)`
       expect((yield* sessions).length).toBe(5)
     })

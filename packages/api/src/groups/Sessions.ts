@@ -84,7 +84,6 @@ export const SessionOnWire = SessionSummary.pipe(Schema.encodeKeys(snakeKeys(Ses
   identifier: "Session"
 })
 
-/** Names a place in the list by an event when the list was begun, the last event of a session up to it, and sessions with later ones. */
 export const listCursor = Cursor.ofSessions<EventId>(maxRecentSessions)
 
 export class Sessions extends HttpApiGroup.make("sessions").add(
@@ -105,7 +104,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       sessions: Schema.Array(SessionOnWire),
       next_cursor: Schema.NullOr(listCursor.schema)
     }).annotate({ identifier: "SessionPage" })
-  }).annotate(OpenApi.Summary, "List sessions by their last activity, with what their calls add up to"),
+  }).annotate(OpenApi.Summary, "List sessions by the times of their last calls, with what their calls add up to"),
   HttpApiEndpoint.get("getSession", "/sessions/:session", {
     params: { session: SessionId },
     success: SessionOnWire,

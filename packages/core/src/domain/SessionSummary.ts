@@ -10,7 +10,7 @@ export const SessionSummary = Schema.Struct({
   session: SessionId,
   /** The beginning of what a user said first; null if that cannot be read. */
   title: Schema.NullOr(Schema.String),
-  /** By the times in the ids of its events. */
+  /** When its first and its last call took place, as `CallTime` says. */
   firstEventAt: Schema.DateTimeUtcFromString,
   lastEventAt: Schema.DateTimeUtcFromString,
   ...sumFields,
@@ -26,5 +26,5 @@ export const SessionSummary = Schema.Struct({
 })
 export type SessionSummary = typeof SessionSummary.Type
 
-/** Sessions of which a cursor of their list names the numbers: those with events that were not settled when the list was begun. */
+/** Sessions that a cursor of their list names: those with events that were not settled when the list was begun. */
 export const maxRecentSessions = 500

@@ -7,7 +7,7 @@ import * as ProviderNames from "../domain/ProviderNames.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { Dimension } from "../domain/UsageGroup.ts"
 import * as CallTime from "../domain/CallTime.ts"
-import * as EventTime from "../domain/EventTime.ts"
+import * as SessionRank from "../domain/SessionRank.ts"
 import * as GroupValues from "../rollup/GroupValues.ts"
 import { LocalTime } from "../rollup/LocalTime.ts"
 import * as SessionOrder from "../rollup/SessionOrder.ts"
@@ -36,9 +36,11 @@ const partsOf = (project: MemoryProject, entries: ReadonlyArray<Entry>): Readonl
   for (const { id, summary } of entries) {
     const names = { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) }
     const key = JSON.stringify(names)
-    const part = parts.get(key) ?? { ...names, first: id, last: id, tally: new Tally() }
-    part.tally.add(summary)
-    parts.set(key, { ...part, last: id })
+    const found = parts.get(key)
+    const tally = found?.tally ?? new Tally()
+    tally.add(summary)
+    const ends = SessionParts.endsOf({ id, atMs: CallTime.of(summary) })
+    parts.set(key, { ...names, ...SessionParts.joined(found, ends), tally })
   }
   return Array.from(parts.values())
 }
@@ -68,7 +70,7 @@ const summaryOf = (
   entries: ReadonlyArray<Entry>,
   parts: ReadonlyArray<SessionParts.SessionPart>
 ): StoredSession => {
-  const { agentVersions, agents, first, last, models, people, sums } = SessionParts.summaryOf(parts)
+  const { agentVersions, agents, first, firstMs, lastMs, models, people, sums } = SessionParts.summaryOf(parts)
   const agentNames = new Map(Array.from(project.agents, ([name, { agent }]) => [agent.number, name]))
   const personIds = new Map(Array.from(project.people, ([id, { number }]) => [number, id]))
   const versionName = ({ agent, agentVersion }: (typeof agentVersions)[number]): AgentVersionName => {
@@ -78,8 +80,8 @@ const summaryOf = (
   return {
     session: session.id,
     firstEvent: first,
-    firstEventAt: DateTime.makeUnsafe(EventTime.of(first)),
-    lastEventAt: DateTime.makeUnsafe(EventTime.of(last)),
+    firstEventAt: DateTime.makeUnsafe(firstMs),
+    lastEventAt: DateTime.makeUnsafe(lastMs),
     ...sums,
     agents: agents.map((number): AgentName => agentNames.get(number)!),
     agentVersions: Array.from(new Set(agentVersions.map(versionName))),
@@ -95,17 +97,28 @@ export const sessionSummary = (project: MemoryProject, session: MemorySession): 
   return entries.length === 0 ? undefined : summaryOf(project, session, entries, partsOf(project, entries))
 }
 
-const begin = (project: MemoryProject, query: SessionQuery, watermark: EventId): SessionPlace | undefined => {
+/** The rank of a session by some of its events, of which there is one or more. */
+const rankOf = ({ state }: MemorySession, entries: ReadonlyArray<Entry>): SessionRank.SessionRank => {
+  const lastMs = entries.reduce((max, { summary }) => Math.max(max, CallTime.of(summary)), 0)
+  return SessionRank.of(lastMs, state.number)
+}
+
+const begin = (project: MemoryProject, watermark: EventId): SessionPlace | undefined => {
   const newest = project.events.at(-1)?.id
   if (newest === undefined) return undefined
-  const settled = newest < watermark ? newest : watermark
-  const recent = project.events.filter(({ id }) => id > settled).reverse()
-  return SessionOrder.begin(
-    query,
-    settled,
-    recent.map(({ id, session }) => ({ id, session: session.state.number })),
-    true
-  )
+  const events = project.events
+    .filter(({ id }) => id > watermark)
+    .reverse()
+    .map(({ id, session, summary }) => ({ id, session: session.state.number, atMs: CallTime.of(summary) }))
+  const { asOf, lastMs } = SessionOrder.begin(newest < watermark ? newest : watermark, events, true)
+  const recent = Array.from(lastMs.keys(), (number) => {
+    const session = project.sessionsByNumber.get(number)!
+    return rankOf(
+      session,
+      project.events.filter((entry) => entry.session === session)
+    )
+  })
+  return { asOf, last: undefined, recent: recent.sort(SessionRank.by("asc")) }
 }
 
 export const listSessions = (
@@ -113,46 +126,30 @@ export const listSessions = (
   query: SessionQuery,
   watermark: EventId
 ): ListPage<StoredSession, SessionPlace> => {
-  const { above, after, below, limit, order, ...names } = query
-  const place = after ?? begin(project, query, watermark)
+  const { after, fromMs: _, limit, order, toMs: __, ...names } = query
+  const place = after ?? begin(project, watermark)
   if (place === undefined) return { rows: [], next: undefined }
-  const { asOf, given, recent } = place
   const filter = filterOf(project, names)
-  const sign = order === "asc" ? 1 : -1
-  const isAfter = (last: EventId) =>
-    place.last === undefined || (order === "asc" ? last > place.last : last < place.last)
-  const bySession = Array.from(Map.groupBy(project.events, ({ session }) => session))
-  const toFound = (entries: ReadonlyArray<Entry>, session: MemorySession, next: SessionPlace) => {
-    const parts = partsOf(project, entries)
-    return SessionParts.isSessionMatch(filter, parts) ? [{ session, entries, parts, next }] : []
-  }
-  const settled = bySession
+  const range = SessionOrder.rangeOf(query, place)
+  const recent = new Map(place.recent.map((rank) => [SessionRank.sessionOf(rank), rank]))
+  const found = Array.from(Map.groupBy(project.events, ({ session }) => session))
     .flatMap(([session, entries]) => {
-      if (recent.includes(session.state.number)) return []
-      const last = entries.findLast(({ id }) => id <= asOf)?.id
-      return last !== undefined && isAfter(last) && SessionOrder.isWithin({ above, below }, last)
-        ? [{ session, entries, last }]
+      const known = recent.get(session.state.number)
+      const listed = known === undefined ? entries.filter(({ id }) => id <= place.asOf) : entries
+      if (listed.length === 0) return []
+      const last = known ?? rankOf(session, listed)
+      const parts = partsOf(project, entries)
+      return SessionOrder.isWithin(range, last) && SessionParts.isSessionMatch(filter, parts)
+        ? [{ session, entries, parts, last }]
         : []
     })
-    .sort((a, b) => (a.last < b.last ? -sign : sign))
-    .flatMap(({ entries, last, session }) => toFound(entries, session, { ...place, last }))
-  const later = recent.slice(given).flatMap((number, index) => {
-    const [session, entries] = bySession.find(([{ state }]) => state.number === number) ?? []
-    const last = order === "asc" ? asOf : place.last
-    return session === undefined ? [] : toFound(entries!, session, { ...place, last, given: given + index + 1 })
-  })
-  const found = order === "asc" ? [...settled, ...later] : [...later, ...settled.map(afterRecent)]
+    .sort((a, b) => SessionRank.by(order)(a.last, b.last))
   const page = found.slice(0, limit)
   return {
     rows: page.map(({ entries, parts, session }) => summaryOf(project, session, entries, parts)),
-    next: found.length > limit ? page.at(-1)!.next : undefined
+    next: found.length > limit ? { ...place, last: page.at(-1)!.last } : undefined
   }
 }
-
-const afterRecent = <A extends { readonly next: SessionPlace }>(found: A): A => ({
-  ...found,
-  next: { ...found.next, given: found.next.recent.length }
-})
 
 export const sumUsage = (
   project: MemoryProject,

@@ -1,9 +1,22 @@
 /** The calls of a session, added up by who made them: what a summary of the session is made of. Names are numbers here. */
 import type { EventId } from "../domain/Event.ts"
+import * as EventTime from "../domain/EventTime.ts"
 import { Tally } from "./Tally.ts"
 
+/** Where some calls begin and end. */
+export interface Ends {
+  /** The event of the first call by its time; of those of a millisecond, the one that was recorded first. */
+  readonly first: EventId
+  /** When that call took place (epoch ms). */
+  readonly firstMs: number
+  /** The event that was recorded last. */
+  readonly last: EventId
+  /** When the last call took place (epoch ms). */
+  readonly lastMs: number
+}
+
 /** The calls of a session that have the same names. */
-export interface SessionPart {
+export interface SessionPart extends Ends {
   readonly agent: number
   /** Within its agent. */
   readonly agentVersion: number
@@ -13,9 +26,28 @@ export interface SessionPart {
   readonly model: string
   /** The model that answered, if it is another one; else empty. */
   readonly responseModel: string
-  readonly first: EventId
-  readonly last: EventId
   readonly tally: Tally
+}
+
+/** The ends of one call. Damage makes times that no call has: they become the nearest one. */
+export const endsOf = ({ atMs, id }: { readonly id: EventId; readonly atMs: number }): Ends => {
+  const ms = EventTime.of(EventTime.firstIdOf(atMs))
+  return { first: id, firstMs: ms, last: id, lastMs: ms }
+}
+
+/** The ends of two groups of calls together. */
+export const joined = (a: Ends | undefined, b: Ends): Ends => {
+  if (a === undefined) return b
+  const isBefore = b.firstMs < a.firstMs || (b.firstMs === a.firstMs && b.first < a.first)
+  const { first, firstMs } = isBefore ? b : a
+  return { first, firstMs, last: b.last > a.last ? b.last : a.last, lastMs: Math.max(a.lastMs, b.lastMs) }
+}
+
+/** When the last call of some parts took place (epoch ms). */
+export const lastMsOf = (parts: Iterable<Ends>): number => {
+  let last = 0
+  for (const { lastMs } of parts) last = Math.max(last, lastMs)
+  return last
 }
 
 /** What a part must have; undefined where that does not matter. */
@@ -49,9 +81,6 @@ export const isSessionMatch = ({ isError, ...filter }: PartFilter, parts: Readon
   parts.some((part) => isMatch(filter, part)) &&
   (isError === undefined || parts.some(({ tally }) => tally.errors > 0) === isError)
 
-const min = <A extends string>(values: ReadonlyArray<A>): A => values.reduce((a, b) => (b < a ? b : a))
-const max = <A extends string>(values: ReadonlyArray<A>): A => values.reduce((a, b) => (b > a ? b : a))
-
 const numbersIn = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
   Array.from(new Set(values)).sort((a, b) => a - b)
 
@@ -63,8 +92,7 @@ export const summaryOf = (parts: ReadonlyArray<SessionPart>) => {
     parts.map(({ agent, agentVersion }) => [`${agent} ${agentVersion}`, { agent, agentVersion }])
   )
   return {
-    first: min(parts.map(({ first }) => first)),
-    last: max(parts.map(({ last }) => last)),
+    ...parts.map((part): Ends => part).reduce(joined),
     sums: tally.sums,
     agents: numbersIn(parts.map(({ agent }) => agent)),
     agentVersions: Array.from(versions.values()).sort((a, b) => a.agent - b.agent || a.agentVersion - b.agentVersion),

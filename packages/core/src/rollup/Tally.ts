@@ -31,6 +31,12 @@ const counters = [
 
 type Counters = Record<(typeof counters)[number], number>
 
+/** The first of the calls of a session. */
+export interface FirstCall {
+  readonly first: EventId
+  readonly firstMs: number
+}
+
 const idBytes = 16
 
 const nanosOfDollar = 1_000_000_000n
@@ -80,9 +86,9 @@ export class Tally {
     this.#durations.merge(other.#durations, sign)
   }
 
-  /** Whether both are kept in the same bytes: with an id, durations do not count. */
-  equals(other: Tally, id?: EventId): boolean {
-    return toBuffer(this.toBytes(id)).equals(toBuffer(other.toBytes(id)))
+  /** Whether both are kept in the same bytes: with a first call, durations do not count. */
+  equals(other: Tally, first?: FirstCall): boolean {
+    return toBuffer(this.toBytes(first)).equals(toBuffer(other.toBytes(first)))
   }
 
   get sums(): Sums {
@@ -97,26 +103,31 @@ export class Tally {
     return { durationMsP50, durationMsP95, durationMsP99 }
   }
 
-  /** The bytes in which it is kept. With an id, those of it and the sums, without durations. */
-  toBytes(id?: EventId): Uint8Array {
+  /** The bytes in which it is kept. With a first call, those of it and the sums, without durations. */
+  toBytes(first?: FirstCall): Uint8Array {
     const writer = new ByteWriter(64)
-    if (id !== undefined) writer.bytes(toBuffer(Uuid.toBytes(id)))
+    if (first !== undefined) {
+      writer.bytes(toBuffer(Uuid.toBytes(first.first)))
+      writer.integer(first.firstMs)
+    }
     for (const name of counters) writer.integer(this.#counters[name])
     writer.integer(Number(this.#cost / nanosOfDollar))
     writer.integer(Number(this.#cost % nanosOfDollar))
-    if (id === undefined) this.#durations.write(writer)
+    if (first === undefined) this.#durations.write(writer)
     return Uint8Array.from(writer.view())
   }
 
   /** Throws `Damage` if the bytes are not what was written. */
-  static fromBytes(bytes: Uint8Array, hasId: boolean): { readonly tally: Tally; readonly id: EventId | undefined } {
+  static fromBytes(bytes: Uint8Array, hasFirst: boolean) {
     const reader = new ByteReader(toBuffer(bytes))
-    const id = hasId ? (Uuid.fromBytes(reader.bytes(idBytes)) as EventId) : undefined
+    const first: FirstCall | undefined = hasFirst
+      ? { first: Uuid.fromBytes(reader.bytes(idBytes)) as EventId, firstMs: reader.integer() }
+      : undefined
     const tally = new Tally()
     for (const name of counters) tally.#counters[name] = reader.integer()
     tally.#cost = BigInt(reader.integer()) * nanosOfDollar
     tally.#cost += BigInt(reader.integer())
     tally.#durations = Durations.read(reader)
-    return { tally, id }
+    return { tally, first }
   }
 }

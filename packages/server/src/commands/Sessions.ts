@@ -53,7 +53,7 @@ export const sessions = Command.make(
   {
     ...Access.flags,
     ...Filters.names,
-    ...Filters.period("sessions whose last call was received"),
+    ...Filters.period("sessions whose last call took place"),
     errors: Filters.errors("sessions in which a call failed; --no-errors: in which none did"),
     limit: Filters.limit(20),
     json: Filters.json
@@ -71,6 +71,6 @@ export const sessions = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("List sessions, the latest activity first, with what their calls add up to"),
+  Command.withDescription("List sessions, the one with the latest call first, with what their calls add up to"),
   Command.withExamples(examples)
 )

@@ -22,12 +22,15 @@ export const nearIds = ({ fromMs, toMs }: Times): { readonly above?: EventId; re
 const isWithin = (sql: SqlClient.SqlClient, ms: Statement.Fragment, { fromMs = 0, toMs = 2 * CallTime.endMs }: Times) =>
   sql`${ms} BETWEEN ${fromMs} AND ${toMs - 1}`
 
-/** Whether the call of an event `e` took place then. No index has this. */
-export const isDuring = (sql: SqlClient.SqlClient, times: Times): Statement.Fragment => {
+/** When the call of an event `e` took place (epoch ms). No index has this. */
+export const msOf = (sql: SqlClient.SqlClient): Statement.Fragment => {
   const stated = sql`e.occurred_at >= 0 AND e.occurred_at < ${sql.literal(String(CallTime.endMs))}`
   const received = sql`${IdTime.msOf(sql, sql.literal("e.event_id"))} + e.received_after`
-  return isWithin(sql, sql`CASE WHEN ${stated} THEN e.occurred_at ELSE ${received} END`, times)
+  return sql`CASE WHEN ${stated} THEN e.occurred_at ELSE ${received} END`
 }
+
+/** Whether the call of an event `e` took place then. */
+export const isDuring = (sql: SqlClient.SqlClient, times: Times): Statement.Fragment => isWithin(sql, msOf(sql), times)
 
 /** The same of events with `distant_at`: false for others. */
 export const isDistantDuring = (sql: SqlClient.SqlClient, times: Times): Statement.Fragment =>

@@ -40,6 +40,8 @@ export default Effect.gen(function* () {
     WHERE distant_at IS NOT NULL`
   yield* sql`CREATE INDEX events_by_distant_id ON events (project_id, event_id ${otherOrder}, distant_at)
     WHERE distant_at IS NOT NULL`
+  yield* sql`CREATE INDEX events_by_distant_session_time ON events (project_id, session_number, distant_at, event_id)
+    WHERE distant_at IS NOT NULL`
   yield* sql`DELETE FROM rollups`
   yield* sql`ALTER TABLE rollups ADD COLUMN last_call ${uuid}`
   yield* sql`CREATE INDEX rollups_by_last_call ON rollups (project_id, last_call) WHERE series = 1`

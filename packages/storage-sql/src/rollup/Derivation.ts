@@ -1,18 +1,17 @@
 /** Keeps `rollups` in step with `events`: adds those that were recorded, and takes away those that are erased. */
 import type { AppendEvent, EventId, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
 import type * as Projects from "../names/Projects.ts"
-import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import * as EventIndex from "../dialect/EventIndex.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
+import * as SessionEnds from "./SessionEnds.ts"
 
 /** Whether events may be below the position: their ids were not given for the append. */
 export const areLate = (events: ReadonlyArray<AppendEvent>): boolean => events.some(({ hasNewId = false }) => !hasNewId)
@@ -24,6 +23,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const events = CountedEvents.make(sql)
   const positions = Position.make(sql)
   const rollups = Rollups.make(sql)
+  const ends = SessionEnds.make(sql, events.toCounted)
   const toStored = UuidColumn.encoder(sql)
 
   /** Adds events to the rows. The position is locked. */
@@ -34,41 +34,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
       const found = existing.get(name)
       if (found === undefined) return rollup
       found.tally.merge(rollup.tally)
-      return {
-        ...found,
-        first: rollup.first && Rollups.earlier(found.first, rollup.first),
-        last: rollup.last && Rollups.later(found.last, rollup.last)
-      }
+      return { ...found, ...Rollups.joined(found, Rollups.endsOf(rollup)) }
     })
     yield* rollups.write(project_id, changed)
   })
 
   /** A transaction that changes the rows of a project alone: one node has them, and commits in one phase. */
   const transaction = <A>(use: Effect.Effect<A, SqlError.SqlError>) => TwoPhaseCommit.transaction(sql, use, () => true)
-
-  /** The first or the last event that is left to a row of a session. */
-  const endOf = Effect.fnUntraced(function* (
-    project_id: number,
-    { agent, agentVersion, model, person, responseModel, session }: Rollups.Rollup,
-    order: EventIndex.Order
-  ): Effect.fn.Return<EventId | undefined, SqlError.SqlError> {
-    const isOfPart = ({ agentVersion: version, ...event }: CountedEvents.CountedEvent) =>
-      version === agentVersion &&
-      event.person === person &&
-      event.model === model &&
-      event.responseModel === responseModel
-    for (let after: Statement.Fragment = sql.literal(""); ;) {
-      const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)}
-        FROM events ${EventIndex.hint(sql, "events_by_session")}
-        WHERE project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}${after}
-          ${Bucket.and(sql, Bucket.ofNumber(session))}
-        ORDER BY event_id ${EventIndex.direction(sql, order)} LIMIT ${endStep}`
-      const found = (yield* events.toCounted(project_id, rows)).find(isOfPart)
-      if (found !== undefined || rows.length < endStep) return found?.id
-      const last = rows.at(-1)!.event_id
-      after = order === "asc" ? sql` AND event_id > ${last}` : sql` AND event_id < ${last}`
-    }
-  })
 
   /** Takes events away from the rows after they were deleted. The position is locked. */
   const exclude = Effect.fnUntraced(function* (project_id: number, erased: ReadonlyArray<CountedEvents.CountedEvent>) {
@@ -83,11 +55,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
       if (found.tally.events === 0) removed.push(found)
       else if (found.series !== Series.session) changed.push(found)
       else {
-        const first = rollup.first === found.first ? yield* endOf(project_id, found, "asc") : found.first
-        const last = rollup.last === found.last ? yield* endOf(project_id, found, "desc") : found.last
+        const isFirst = rollup.first === found.first
+        const isLast = rollup.last === found.last || rollup.lastMs === found.lastMs
+        const left = yield* ends.left(project_id, found, isFirst, isLast)
         // Where no event is left, the sums were wrong.
-        if (first === undefined || last === undefined) removed.push(found)
-        else changed.push({ ...found, first, last })
+        if (left === undefined) removed.push(found)
+        else changed.push({ ...found, ...left })
       }
     }
     yield* rollups.write(project_id, changed)
@@ -169,6 +142,3 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     toCounted: events.toCounted
   }
 }
-
-/** Events of a session that one statement reads to find one of a part. */
-const endStep = 500

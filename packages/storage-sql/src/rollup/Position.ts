@@ -24,7 +24,7 @@ export interface Position {
 /** Less than any event. */
 const none = firstIdOf(0)
 
-type Row = Pick<Rollups.Row, "last_event" | "sums">
+type Row = Pick<Rollups.Row, "last_event" | "last_call" | "sums">
 
 type Versions = Pick<Position, "version" | "edits">
 
@@ -65,7 +65,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const select = (project_id: number, lock = sql.literal("")) =>
     Effect.map(
-      sql<Row>`SELECT last_event, sums FROM rollups WHERE ${isPosition(project_id)} ${lock}`,
+      sql<Row>`SELECT last_event, last_call, sums FROM rollups WHERE ${isPosition(project_id)} ${lock}`,
       ([row]): Row | undefined => row
     )
 
@@ -73,7 +73,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     Effect.flatMap(select(project_id), (row) => Damages.readable(() => of(project_id, row)))
 
   const toInsert = (project_id: number, position: Position) =>
-    rollups.toInsert(project_id, Rollups.positionKey, position.last, sumsOf(position))
+    rollups.toInsert(project_id, Rollups.positionKey, { last: position.last }, sumsOf(position))
 
   const put = (project_id: number, position: Position) => rollups.put([toInsert(project_id, position)])
 

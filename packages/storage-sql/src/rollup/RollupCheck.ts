@@ -56,9 +56,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const stored = yield* rollups.readIntact(project_id, expected)
     const isRight = (rollup: Rollups.Rollup) => {
       const found = stored.get(rollups.nameOf(rollup))
-      if (found === undefined || found.first !== rollup.first || found.last !== rollup.last) return false
-      // Rows of sessions, which have a first event, are kept without durations.
-      return found.tally.equals(rollup.tally, rollup.first)
+      if (found === undefined || !Rollups.haveSameEnds(found, rollup)) return false
+      // Rows of sessions, which have a first call, are kept without durations.
+      return found.tally.equals(rollup.tally, Rollups.endsOf(rollup))
     }
     return { rows: expected.length, wrong: expected.filter((rollup) => !isRight(rollup)).length }
   })

@@ -8,7 +8,7 @@
  *
  * In a distributed database the rows of a project are on one node.
  */
-import { Damage, type EventId, RowChecksum, Tally } from "@tachograph/core"
+import { Damage, type EventId, RowChecksum, SessionParts, SessionRank, Tally } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -34,14 +34,12 @@ const keyTypes = {
 
 const keyColumns = Object.keys(keyTypes)
 
-const rowTypes = { project_id: "integer", ...keyTypes, last_event: "uuid", sums: "bytea" } as const
+const rowTypes = { project_id: "integer", ...keyTypes, last_event: "uuid", last_call: "uuid", sums: "bytea" } as const
 
 type Key = Series.Key
 
-export interface Rollup extends Key {
-  /** The first and the last of the events; only for a session. */
-  readonly first: EventId | undefined
-  readonly last: EventId | undefined
+/** The ends of its calls are only those of a session. */
+export interface Rollup extends Key, Partial<SessionParts.Ends> {
   readonly tally: Tally
   /** When its slot begins, in epoch milliseconds. */
   readonly atMs: number
@@ -49,10 +47,20 @@ export interface Rollup extends Key {
 
 export type Row = {
   readonly [Column in keyof typeof keyTypes]: Column extends "model" | "response_model" ? string : Integer
-} & { readonly last_event: UuidColumn.StoredId | null; readonly sums: Uint8Array }
+} & {
+  readonly last_event: UuidColumn.StoredId | null
+  readonly last_call: UuidColumn.StoredId | null
+  readonly sums: Uint8Array
+}
+
+/** What a row has of its last event and its last call, in columns. */
+interface Lasts {
+  readonly last?: EventId | undefined
+  readonly lastCall?: SessionRank.SessionRank | undefined
+}
 
 export const selected = (sql: SqlClient.SqlClient, table = ""): Statement.Fragment =>
-  sql.literal([...keyColumns, "last_event", "sums"].map((column) => `${table}${column}`).join(", "))
+  sql.literal([...keyColumns, "last_event", "last_call", "sums"].map((column) => `${table}${column}`).join(", "))
 
 const nameOf = (key: Key): string =>
   JSON.stringify([
@@ -61,17 +69,18 @@ const nameOf = (key: Key): string =>
   ])
 
 /** All that a row has beside its sums. */
-const keyOf = (project_id: number, key: Key, last: EventId | undefined): string =>
-  `${project_id} ${last ?? ""} ${nameOf(key)}`
+const keyOf = (project_id: number, key: Key, { last, lastCall }: Lasts): string =>
+  `${project_id} ${last ?? ""} ${lastCall ?? ""} ${nameOf(key)}`
 
 /** The sums of a row whose checksum is right. Throws `Damage` if it is not. */
 export const sumsOf = (
   project_id: number,
   key: Key,
-  { last_event, sums }: Pick<Row, "last_event" | "sums">
-): { readonly last: EventId | undefined; readonly sums: Uint8Array } => {
+  { last_call, last_event, sums }: Pick<Row, "last_event" | "last_call" | "sums">
+): Lasts & { readonly sums: Uint8Array } => {
   const last = last_event === null ? undefined : (UuidColumn.decode(last_event) as EventId)
-  return { last, sums: RowChecksum.verified(keyOf(project_id, key, last), sums) }
+  const lastCall = last_call === null ? undefined : (UuidColumn.decode(last_call) as SessionRank.SessionRank)
+  return { last, lastCall, sums: RowChecksum.verified(keyOf(project_id, key, { last, lastCall }), sums) }
 }
 
 /** Throws `Damage` if the row is not what was written. */
@@ -88,11 +97,23 @@ export const of = (project_id: number, row: Row): Rollup => {
     responseModel: row.response_model
   }
   const isOfSession = key.series === Series.session
-  const { last, sums } = sumsOf(project_id, key, row)
-  if (isOfSession && last === undefined) throw new Damage("A row of a session does not have its last event")
-  const { id: first, tally } = Tally.fromBytes(sums, isOfSession)
-  return { ...key, first, last, tally, atMs: key.slot * Series.slotMs }
+  const { last, lastCall, sums } = sumsOf(project_id, key, row)
+  const { first, tally } = Tally.fromBytes(sums, isOfSession)
+  const rollup = { ...key, tally, atMs: key.slot * Series.slotMs }
+  if (!isOfSession) return rollup
+  if (last === undefined || lastCall === undefined) throw new Damage("A row of a session does not have its last event")
+  return { ...rollup, ...first!, last, lastMs: SessionRank.msOf(lastCall) }
 }
+
+/** The ends of a row of a session. */
+export const endsOf = ({ first, firstMs, last, lastMs }: Rollup): SessionParts.Ends | undefined =>
+  first === undefined || firstMs === undefined || last === undefined || lastMs === undefined
+    ? undefined
+    : { first, firstMs, last, lastMs }
+
+/** The ends of two rows of a session together, or nothing of other rows. */
+export const joined = (a: Rollup | undefined, b: SessionParts.Ends | undefined): Partial<SessionParts.Ends> =>
+  b === undefined ? {} : SessionParts.joined(a && endsOf(a), b)
 
 /** Undefined if the bytes are not what was written. */
 export const tryOf = (project_id: number, row: Row): Rollup | undefined => {
@@ -113,11 +134,9 @@ export const sums = (isWanted: (key: Key) => boolean) => {
       if (!isWanted(key)) continue
       const name = nameOf(key)
       const found = rollups.get(name)
-      const isOfSession = key.series === Series.session
       const rollup: Rollup = {
         ...key,
-        first: isOfSession ? earlier(found?.first, event.id) : undefined,
-        last: isOfSession ? later(found?.last, event.id) : undefined,
+        ...(key.series === Series.session ? joined(found, SessionParts.endsOf(event)) : {}),
         tally: found?.tally ?? new Tally(),
         atMs: key.slot * Series.slotMs
       }
@@ -135,8 +154,8 @@ export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup>
   return rollups
 }
 
-export const earlier = (a: EventId | undefined, b: EventId): EventId => (a === undefined || b < a ? b : a)
-export const later = (a: EventId | undefined, b: EventId): EventId => (a === undefined || b > a ? b : a)
+export const haveSameEnds = (a: Rollup, b: Rollup): boolean =>
+  a.first === b.first && a.firstMs === b.firstMs && a.last === b.last && a.lastMs === b.lastMs
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
@@ -186,11 +205,12 @@ export const make = (sql: SqlClient.SqlClient) => {
   const readIntact = (project_id: number, wanted: ReadonlyArray<Key>) =>
     Effect.map(readRows(project_id, wanted), (rows) => named(rows.flatMap((row) => tryOf(project_id, row) ?? [])))
 
-  const toInsert = (project_id: number, key: Key, last: EventId | undefined, sums: Uint8Array) => ({
+  const toInsert = (project_id: number, key: Key, lasts: Lasts, sums: Uint8Array) => ({
     project_id,
     ...columnsOf(key),
-    last_event: last === undefined ? null : toStored(last),
-    sums: RowChecksum.append(keyOf(project_id, key, last), sums),
+    last_event: lasts.last === undefined ? null : toStored(lasts.last),
+    last_call: lasts.lastCall === undefined ? null : toStored(lasts.lastCall),
+    sums: RowChecksum.append(keyOf(project_id, key, lasts), sums),
     bucket: bucketOf(project_id)
   })
 
@@ -200,7 +220,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     Effect.forEach(
       BulkValues.chunks(inserted),
       (chunk) => sql`INSERT INTO rollups ${rows.names} ${rows.toInsert(chunk)}
-        ${conflict} DO UPDATE SET last_event = excluded.last_event, sums = excluded.sums`,
+        ${conflict} DO UPDATE SET last_event = excluded.last_event, last_call = excluded.last_call, sums = excluded.sums`,
       { discard: true }
     )
 
@@ -209,7 +229,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     sql`INSERT INTO rollups ${rows.names} ${rows.toInsert([row])} ${conflict} DO NOTHING`
 
   const write = (project_id: number, rollups: ReadonlyArray<Rollup>) =>
-    put(rollups.map((rollup) => toInsert(project_id, rollup, rollup.last, rollup.tally.toBytes(rollup.first))))
+    put(
+      rollups.map((rollup) => {
+        const { last, lastMs, session, tally } = rollup
+        const lastCall = lastMs === undefined ? undefined : SessionRank.of(lastMs, session)
+        return toInsert(project_id, rollup, { last, lastCall }, tally.toBytes(endsOf(rollup)))
+      })
+    )
 
   const remove = (project_id: number, removed: ReadonlyArray<Key>) =>
     Effect.forEach(

@@ -1,159 +1,113 @@
-/** Pages of sessions in the order of their last events. `SessionPlace` says which are in a list, and where. */
-import { type EventId, SessionOrder, SessionParts, type SessionPlace, type SessionQuery, Uuid } from "@tachograph/core"
+/** Pages of sessions in the order of their last calls. `SessionPlace` says which are in a list, and where. */
+import { type EventId, SessionOrder, type SessionPlace, type SessionQuery, SessionRank } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Names from "./Names.ts"
 import type * as Position from "./Position.ts"
+import * as SessionCalls from "./SessionCalls.ts"
+import * as SessionPage from "./SessionPage.ts"
 import * as SessionRows from "./SessionRows.ts"
+import * as SessionScan from "./SessionScan.ts"
 
-/** Sessions that one page looks at, about, and that one step of it reads. */
-const maxLooked = 10_000
-const maxStep = 500
+type Rank = SessionRank.SessionRank
 
-/** Events that one step reads where the rows do not say the order, and those that are not settled and that a list looks at. */
-const scanStep = 1_000
+/** Events that are not settled and that a list looks at. */
 const maxUnsettled = 5_000
-
-interface Found {
-  readonly session: number
-  readonly parts: ReadonlyArray<SessionParts.SessionPart>
-  /** Behind the session. */
-  readonly place: SessionPlace
-}
 
 export const make = (sql: SqlClient.SqlClient) => {
   const stored = SessionRows.make(sql)
+  const calls = SessionCalls.make(sql)
   const names = Names.make(sql)
 
   /** Where a list begins; undefined if there are no events. */
-  const begin = Effect.fnUntraced(function* (project_id: number, query: SessionQuery, watermark: EventId) {
-    const [newest] = yield* stored.readIds(project_id, {}, "desc", 1)
+  const begin = Effect.fnUntraced(function* (project_id: number, watermark: EventId) {
+    const [newest] = yield* calls.read(project_id, {}, "desc", 1)
     if (newest === undefined) return undefined
-    if (newest.id <= watermark) return SessionOrder.begin(query, newest.id, [], true)
-    const recent = yield* stored.readIds(project_id, { above: watermark }, "desc", maxUnsettled)
-    return SessionOrder.begin(query, watermark, recent, recent.length < maxUnsettled)
+    if (newest.id <= watermark) return { asOf: newest.id, last: undefined, recent: [] }
+    const events = yield* calls.read(project_id, { above: watermark }, "desc", maxUnsettled)
+    const { asOf, lastMs } = SessionOrder.begin(watermark, events, events.length < maxUnsettled)
+    const settled = yield* calls.lastsUpTo(project_id, lastMs.keys(), asOf)
+    const recent = Array.from(lastMs, ([session, ms]) =>
+      SessionRank.of(Math.max(ms, settled.get(session)?.lastMs ?? ms), session)
+    )
+    return { asOf, last: undefined, recent: recent.sort(SessionRank.by("asc")) }
+  })
+
+  /**
+   * The ranks of sessions of which the rows do not say them: by their events, or as the place has them. Undefined for those that have
+   * none: all of their events are later.
+   */
+  const ranksOf = Effect.fnUntraced(function* (
+    project_id: number,
+    sessions: ReadonlySet<number>,
+    { ofRecent, start }: SessionPage.SessionPage
+  ) {
+    const lasts = yield* calls.lastsUpTo(project_id, sessions, start.asOf)
+    const ranks = new Map<number, Rank | undefined>()
+    for (const session of sessions) {
+      const last = lasts.get(session)
+      ranks.set(session, last && SessionRank.of(last.lastMs, session))
+    }
+    for (const [session, rank] of ofRecent) ranks.set(session, rank)
+    return ranks as ReadonlyMap<number, Rank | undefined>
+  })
+
+  /**
+   * Fills a page with the sessions whose ranks are `known`, and with others, unless there are none. The ranks of these are in the rows and
+   * in the `backlog`: the greater one is that of the session. Returns where the list goes on if the page has looked at enough.
+   */
+  const fill = Effect.fnUntraced(function* (
+    project_id: number,
+    { add, hasLookedEnough, isFull, look, order, range, start, step }: SessionPage.SessionPage,
+    known: ReadonlyMap<number, Rank | undefined>,
+    backlog: SessionRows.Backlog["lastMs"] | undefined
+  ): Effect.fn.Return<SessionPlace | undefined, SqlError.SqlError> {
+    const isOther = (rank: Rank) => !known.has(SessionRank.sessionOf(rank))
+    const ofBacklog = Array.from(backlog ?? [], ([session, ms]) => SessionRank.of(ms, session)).filter(isOther)
+    let waiting = [...known.values(), ...ofBacklog]
+      .flatMap((rank) => rank ?? [])
+      .filter((rank) => SessionOrder.isWithin(range, rank))
+    for (let rest = range; ;) {
+      const rows = step()
+      look(rows)
+      const { end, ranked }: SessionRows.RankedStep =
+        backlog === undefined ? { ranked: [], end: undefined } : yield* stored.readRanked(project_id, rest, order, rows)
+      const isReached = (rank: Rank) => end === undefined || SessionRank.by(order)(rank, end) <= 0
+      const reached = new Set([...ranked.filter(isOther), ...waiting.filter(isReached)])
+      waiting = waiting.filter((rank) => !isReached(rank))
+      yield* add(
+        Array.from(reached)
+          .sort(SessionRank.by(order))
+          .map((rank) => ({
+            session: SessionRank.sessionOf(rank),
+            place: { ...start, last: rank },
+            foundAt: isOther(rank) ? rank : undefined
+          }))
+      )
+      if (end === undefined || isFull()) return undefined
+      if (hasLookedEnough()) return { ...start, last: end }
+      rest = SessionOrder.following(rest, order, end)
+    }
   })
 
   /** A page after a place. */
   const read = Effect.fnUntraced(function* (
     project_id: number,
-    { above, below, limit, order, ...filter }: SessionQuery,
+    query: SessionQuery,
     start: SessionPlace,
     position: Position.Position,
     readBacklog: ReturnType<SessionRows.SessionRows["backlogs"]>
-  ): Effect.fn.Return<
-    { readonly sessions: ReadonlyArray<readonly [number, Found["parts"]]>; readonly next: SessionPlace | undefined },
-    SqlError.SqlError
-  > {
-    const { asOf, recent } = start
-    const wanted = yield* names.filterOf(project_id, filter)
-    const isFiltered = Object.values(wanted).some((value) => value !== undefined)
+  ): Effect.fn.Return<SessionPage.Page, SqlError.SqlError> {
+    const { asOf, scan } = start
+    const wanted = yield* names.filterOf(project_id, query)
     const backlog = yield* readBacklog(project_id, position, asOf)
-    const found: Array<Found> = []
-    // One more than the page has shows whether there is another page.
-    const isFull = () => found.length > limit
-    let looked = 0
-
-    const partsOf = (sessions: ReadonlyArray<number>) => stored.partsOf(project_id, sessions, position, backlog?.parts)
-    const add = (session: number, parts: Found["parts"], place: SessionPlace) => {
-      if (parts.length > 0 && SessionParts.isSessionMatch(wanted, parts)) found.push({ session, parts, place })
-    }
-
-    /** Those that had events that were not settled. */
-    const addRecent = Effect.fnUntraced(function* (from: SessionPlace) {
-      for (let given = from.given; given < recent.length && !isFull();) {
-        const step = recent.slice(given, given + Math.min(maxStep, limit + 1))
-        const parts = yield* partsOf(step)
-        for (const session of step) {
-          add(session, Array.from(parts.get(session)?.values() ?? []), { ...from, given: ++given })
-        }
-      }
-    })
-
-    /** All others. Returns where they go on if the page has looked at enough. */
-    const addSettled = Effect.fnUntraced(function* (from: SessionPlace) {
-      const excluded = new Set(recent)
-      const inOrder = inOrderOf(order)
-      const upTo = Uuid.next(asOf)
-      let range = rangeOf({ above, below: below === undefined || below > upTo ? upTo : below }, order, from.last)
-      const ofPerson = yield* stored.readOfPerson(project_id, wanted.person)
-      const known = ofPerson && rankedOf(yield* stored.lastUpTo(project_id, ofPerson, asOf))
-      const others =
-        known !== undefined || backlog === undefined ? undefined : yield* stored.readMoved(project_id, asOf, backlog)
-      let waiting: ReadonlyArray<SessionRows.Ranked> = (known ?? others?.ranked ?? [])
-        .filter(({ last }) => SessionOrder.isWithin(range, last))
-        .sort(inOrder)
-      const readStep = Effect.suspend((): Effect.Effect<SessionRows.RankedStep, SqlError.SqlError> => {
-        // Where the sessions are known, none is looked for.
-        if (known !== undefined) return Effect.succeed({ ranked: [], end: undefined })
-        if (others === undefined) {
-          looked += scanStep
-          return stored.readScanned(project_id, range, order, scanStep, asOf)
-        }
-        const left = Math.max(1, limit - found.length + 1)
-        const step = isFiltered ? Math.min(maxStep, 2 * (limit + looked)) : Math.min(maxStep, left)
-        looked += step
-        return stored.readRanked(project_id, range, order, step)
-      })
-      while (true) {
-        const { end, ranked } = yield* readStep
-        const isReached = ({ last }: SessionRows.Ranked) => end === undefined || inOrder({ last }, { last: end }) <= 0
-        const candidates = [
-          ...ranked.filter(({ session }) => others?.moved.has(session) !== true),
-          ...waiting.filter(isReached)
-        ]
-          .filter(({ session }) => !excluded.has(session))
-          .sort(inOrder)
-        waiting = waiting.filter((each) => !isReached(each))
-        for (let at = 0; at < candidates.length && !isFull();) {
-          const size = isFiltered ? maxStep : Math.min(maxStep, limit - found.length + 1)
-          const step = candidates.slice(at, at + size)
-          const parts = yield* partsOf(step.map(({ session }) => session))
-          for (const { last, session } of step) {
-            const own = Array.from(parts.get(session)?.values() ?? [])
-            // Another row of the session says where it is.
-            const isElsewhere = others?.moved.has(session) === false && own.some((part) => part.last > last)
-            if (!isElsewhere) add(session, own, { ...from, last })
-          }
-          at += step.length
-        }
-        if (end === undefined || isFull()) return undefined
-        if (looked >= maxLooked) return { ...from, last: end }
-        range = rangeOf(range, order, end)
-      }
-    })
-
-    let next: SessionPlace | undefined
-    if (order === "desc") {
-      yield* addRecent(start)
-      if (!isFull()) next = yield* addSettled({ ...start, given: recent.length })
-    } else {
-      next = yield* addSettled(start)
-      // There is no settled event behind them.
-      if (next === undefined && !isFull()) yield* addRecent({ ...start, last: asOf })
-    }
-    const page = found.slice(0, limit)
-    return {
-      sessions: page.map(({ parts, session }) => [session, parts]),
-      next: isFull() ? page.at(-1)!.place : next
-    }
+    const page = SessionPage.make(stored, project_id, query, start, wanted, position, backlog)
+    const ofPerson = yield* stored.readOfPerson(project_id, wanted.person)
+    const moved = ofPerson ?? (backlog && (yield* stored.readMoved(project_id, asOf)))
+    if (moved === undefined || scan !== undefined) return page.end(yield* SessionScan.fill(calls, project_id, page))
+    const known = yield* ranksOf(project_id, moved, page)
+    return page.end(yield* fill(project_id, page, known, ofPerson === undefined ? backlog?.lastMs : undefined))
   })
 
   return { begin, read, backlogs: stored.backlogs }
 }
-
-const rankedOf = (lasts: ReadonlyMap<number, EventId>): ReadonlyArray<SessionRows.Ranked> =>
-  Array.from(lasts, ([session, last]) => ({ session, last }))
-
-/** What follows a place in a range. */
-const rangeOf = (range: SessionRows.Range, order: "asc" | "desc", place: EventId | undefined): SessionRows.Range => {
-  if (place === undefined) return range
-  return order === "asc" ? { ...range, above: place } : { ...range, below: place }
-}
-
-const inOrderOf =
-  (order: "asc" | "desc") =>
-  (a: Pick<SessionRows.Ranked, "last">, b: Pick<SessionRows.Ranked, "last">): number => {
-    if (a.last === b.last) return 0
-    return a.last < b.last === (order === "asc") ? -1 : 1
-  }

@@ -7,8 +7,7 @@ import {
   SessionParts,
   type SessionPlace,
   type SessionQuery,
-  type StoredSession,
-  EventTime
+  type StoredSession
 } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -62,7 +61,7 @@ export const make = (
       summaries.flatMap(([, summary]) => summary.people)
     )
     const sizes = yield* readSizes(project_id, numbers)
-    return summaries.flatMap(([number, { agentVersions, agents, first, last, models, people, sums }]) => {
+    return summaries.flatMap(([number, { agentVersions, agents, first, firstMs, lastMs, models, people, sums }]) => {
       const session = ids.get(number)
       // It was erased meanwhile.
       if (session === undefined) return []
@@ -70,8 +69,8 @@ export const make = (
       return {
         session,
         firstEvent: first,
-        firstEventAt: DateTime.makeUnsafe(EventTime.of(first)),
-        lastEventAt: DateTime.makeUnsafe(EventTime.of(last)),
+        firstEventAt: DateTime.makeUnsafe(firstMs),
+        lastEventAt: DateTime.makeUnsafe(lastMs),
         ...sums,
         agents: agents.flatMap((agent) => agentNames.get(agent) ?? []),
         agentVersions: Array.from(new Set(versions.flatMap((version) => versionNames.get(version) ?? []))),
@@ -88,7 +87,7 @@ export const make = (
   ): Effect.fn.Return<ListPage<StoredSession, SessionPlace>, SqlError.SqlError> {
     const number = yield* projects.find(project)
     if (number === undefined) return { rows: [], next: undefined }
-    const place = query.after ?? (yield* list.begin(number, query, yield* watermark(project)))
+    const place = query.after ?? (yield* list.begin(number, yield* watermark(project)))
     if (place === undefined) return { rows: [], next: undefined }
     const readBacklog = list.backlogs()
     return yield* positions.unchanged(number, (position) =>
@@ -99,7 +98,8 @@ export const make = (
   })
 
   const summaryIn = Effect.fnUntraced(function* (project_id: number, session: number, position: Position.Position) {
-    const parts = (yield* stored.partsOf(project_id, [session], position, undefined)).get(session)
+    const { parts: found } = yield* stored.partsOf(project_id, [session], position, undefined)
+    const parts = found.get(session)
     if (parts === undefined) return undefined
     const [summary] = yield* toSummaries(project_id, [[session, Array.from(parts.values())]])
     return summary

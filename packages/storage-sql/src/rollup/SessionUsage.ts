@@ -66,13 +66,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     use: (event: CountedEvents.CountedEvent) => void,
     isFull: () => boolean
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
-    const bounds = yield* boundsOf(project_id, query)
     const { last } = yield* positions.read(project_id)
     const recent = new Map<number, number>()
     yield* events.forEach(project_id, { above: last }, ({ session }) => {
       recent.set(session, (recent.get(session) ?? 0) + 1)
     })
-    const { above = firstIdOf(0), below } = bounds
+    const { toMs } = query
+    const { above = firstIdOf(0) } = yield* boundsOf(project_id, query)
     let looked = 0
     for (let from = after; ;) {
       const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
@@ -84,10 +84,10 @@ export const make = (sql: SqlClient.SqlClient) => {
       const to = isLast ? Number.POSITIVE_INFINITY : Number(rows.at(-1)!.session_number)
       const counts = new Map(Array.from(recent).filter(([session]) => session > from && session <= to))
       for (const row of rows) {
-        const { first, session, tally } = yield* Damages.readable(() => Rollups.of(project_id, row))
+        const { firstMs, session, tally } = yield* Damages.readable(() => Rollups.of(project_id, row))
         // Another row of the session, which the next step does not read, may be of the time.
         const isCut = session === to
-        if (below !== undefined && first! >= below && !isCut) continue
+        if (toMs !== undefined && firstMs! >= toMs && !isCut) continue
         counts.set(session, (counts.get(session) ?? 0) + tally.events)
       }
       let step: Array<readonly [number, number]> = []

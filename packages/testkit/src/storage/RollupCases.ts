@@ -109,7 +109,7 @@ const sorted = ({ agents, agentVersions, people, ...summary }: StoredSession) =>
   people: people.toSorted()
 })
 
-const filtersOfSessions = [...sessionFilters, { above: eventOf(80).summary.id, below: eventOf(150).summary.id }]
+const filtersOfSessions = [...sessionFilters, { fromMs: timeAt(80), toMs: timeAt(150) }]
 
 /** With filters of times alone, days and hours are asked for in every time zone. */
 const filtersOfTimes = 2

@@ -11,6 +11,7 @@ import {
   type SessionFilter,
   SessionId,
   type SessionPlace,
+  type SessionQuery,
   Storage,
   type StoredSession
 } from "@tachograph/core"
@@ -78,7 +79,7 @@ export const timeAt = (n: number) => DateTime.toEpochMillis(eventOf(n).summary.r
 
 export const allSessions = Effect.fnUntraced(function* (
   storage: Port,
-  filter: SessionFilter & { readonly above?: EventId; readonly below?: EventId },
+  filter: SessionFilter & Pick<SessionQuery, "fromMs" | "toMs">,
   order: "asc" | "desc",
   limit: number
 ) {

@@ -352,7 +352,7 @@ export interface Operations {
     error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
   }
 
-  /** List sessions by their last activity, with what their calls add up to. */
+  /** List sessions by the times of their last calls, with what their calls add up to. */
   listSessions: {
     input: {
       readonly agent?: string | undefined

@@ -100,7 +100,7 @@ export const Head = ({
           <span
             title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
           >
-            <Bytes value={session.sent_bytes} /> recorded <Time at={session.first_event_at} /> to{" "}
+            <Bytes value={session.sent_bytes} /> of calls from <Time at={session.first_event_at} /> to{" "}
             <Time at={session.last_event_at} />,{" "}
             {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} repeated
           </span>

@@ -7,7 +7,7 @@ import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
-/** A session is live if its last call is no older (ms). */
+/** A session is live if its last call is no older (ms), or no further ahead by the clock of its client. */
 const liveMs = 60_000
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export const Row = ({ isSelected, now, peek, session }: Props) => {
-  const isLive = now - Date.parse(session.last_event_at) < liveMs
+  const isLive = Math.abs(now - Date.parse(session.last_event_at)) < liveMs
   const lasted = Date.parse(session.last_event_at) - Date.parse(session.first_event_at)
   return (
     <tr aria-current={isSelected ? "true" : undefined}>
