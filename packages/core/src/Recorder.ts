@@ -175,7 +175,7 @@ export class Recorder extends Context.Service<
     readonly listEvents: (query: EventListQuery) => Result<EventPage, EventDamaged>
     /** What an agent version ran with, by its latest calls first. Pages may have the same configuration, whose sums add up. */
     readonly listConfigurations: (
-      query: Omit<ConfigurationQuery, "above" | "below"> & Period
+      query: Omit<ConfigurationQuery, "fromMs" | "toMs"> & Period
     ) => Result<ConfigurationPage, AgentNotFound | AgentVersionNotFound | EventDamaged>
     /** The messages of a session, each once, in the order in which they were carried first. */
     readonly listMessages: (
@@ -387,32 +387,31 @@ const make = Effect.gen(function* () {
     from,
     to,
     ...query
-  }: Omit<ConfigurationQuery, "above" | "below"> & Period) {
+  }: Omit<ConfigurationQuery, "fromMs" | "toMs"> & Period) {
     return yield* sessionReader.listConfigurations(yield* CurrentProject, {
       ...query,
-      ...EventPages.idsBetween(from, to)
+      ...EventPages.callsBetween(from, to)
     })
   })
 
-  const search = Effect.fn("Recorder.search")(function* ({ fields = {}, from, to, ...query }: TextQuery) {
-    const { after, isCaseSensitive, limit, text, ...names } = query
+  const search = Effect.fn("Recorder.search")(function* ({ fields = {}, ...query }: TextQuery) {
+    const { after, isCaseSensitive, limit, text } = query
     const project = yield* CurrentProject
     return yield* Search.search(
       storage,
       project,
-      { text, isCaseSensitive, names: { ...names, ...EventPages.idsBetween(from, to) }, fields, after, limit },
+      { text, isCaseSensitive, names: EventPages.boundsOf(query), fields, after, limit },
       logDamage
     )
   })
 
   const follower = Follower.make(storage)
 
-  const followedBy = ({ fields = {}, from, to, ...names }: EventFilterQuery) =>
+  const followedBy = (filter: EventFilterQuery) =>
     Effect.map(CurrentProject, (project): Follower.Followed => ({
       project,
-      list: (after, limit) =>
-        EventPages.visible(storage, project, { ...names, fields, from, to, order: "asc", after, limit }),
-      isMatch: EventMatch.of({ ...names, ...EventPages.idsBetween(from, to) }, fields),
+      list: (after, limit) => EventPages.visible(storage, project, { ...filter, order: "asc", after, limit }),
+      isMatch: EventMatch.of(EventPages.boundsOf(filter), filter.fields ?? {}),
       undamaged: (stored) => Effect.catch(EventReader.summaryOf(project, stored, logDamage), () => Effect.undefined)
     }))
 
@@ -474,8 +473,7 @@ const make = Effect.gen(function* () {
     return yield* storage.sumUsage(project, {
       ...query,
       groupBy: orderOf(groupBy),
-      fromMs: from?.epochMilliseconds,
-      toMs: to?.epochMilliseconds
+      ...EventPages.callsBetween(from, to)
     })
   })
 

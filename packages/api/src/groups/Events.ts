@@ -141,8 +141,11 @@ export const filters = {
   stop_reason: Schema.optionalKey(Name),
   error: Schema.optionalKey(Schema.Literals(["true", "false"])),
   trace_id: Schema.optionalKey(TraceId),
+  /** By the time of the call: `occurred_at`, else `received_at`. */
   after: Schema.optionalKey(Instant),
-  before: Schema.optionalKey(Instant)
+  before: Schema.optionalKey(Instant),
+  received_after: Schema.optionalKey(Instant),
+  received_before: Schema.optionalKey(Instant)
 }
 
 export const cursor = Cursor.ofId<EventId>()

@@ -35,8 +35,9 @@ export interface ConfigurationQuery {
   readonly agentVersion: AgentVersionName
   /** Starts after this event. */
   readonly after?: EventId | undefined
-  readonly above?: EventId | undefined
-  readonly below?: EventId | undefined
+  /** Only calls that took place at this time or later, and before this time (epoch ms). */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
   /** At least 1. */
   readonly limit: number
 }

@@ -24,15 +24,18 @@ const maxAheadMs = 10_000
 const maxLooks = 30
 const pauseMs = 50
 
-/** Received at this time or later, and received before this time: by the times in the ids. */
+/** At this time or later, and before this time. */
 export interface Period {
   readonly from?: DateTime.Utc | undefined
   readonly to?: DateTime.Utc | undefined
 }
 
-/** Which events. */
+/** Which events. The period is that of their calls. */
 export interface EventFilterQuery extends Pick<EventQuery, "session" | "agent" | "agentVersion" | "person">, Period {
   readonly fields?: FieldFilter | undefined
+  /** Received at this time or later, and received before this time: by the times in the ids. */
+  readonly receivedFrom?: DateTime.Utc | undefined
+  readonly receivedTo?: DateTime.Utc | undefined
 }
 
 export interface EventListQuery
@@ -42,10 +45,12 @@ export interface EventListQuery
 export const visible = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   project: ProjectId,
-  { above, below, fields = {}, from, to, ...names }: EventListQuery
+  { above, below, fields = {}, ...filter }: EventListQuery
 ): Effect.fn.Return<ListPage<StoredSummary, EventId>, StorageUnavailable> {
-  const ids = idsBetween(from, to)
-  const query = { ...names, above: highest(above, ids.above), below: lowest(below, ids.below) }
+  const within = boundsOf(filter)
+  const { after, limit, order } = filter
+  const bounds = { above: highest(above, within.above), below: lowest(below, within.below) }
+  const query = { ...within, ...bounds, after, limit, order }
   const isFound = Object.values(fields).some((value) => value !== undefined)
   if (isFound) return yield* storage.findEvents(project, query, fields, maxLookedEvents)
   // One more event than a page has shows whether there is a next page.
@@ -82,7 +87,32 @@ export const settled = Effect.fnUntraced(function* (
   }
 })
 
-/** The ids of a time. */
+/** What a storage is asked for, but for the fields and the place. */
+export const boundsOf = ({
+  agent,
+  agentVersion,
+  from,
+  person,
+  receivedFrom,
+  receivedTo,
+  session,
+  to
+}: EventFilterQuery) => ({
+  agent,
+  agentVersion,
+  person,
+  session,
+  ...callsBetween(from, to),
+  ...idsBetween(receivedFrom, receivedTo)
+})
+
+/** The calls of a time. */
+export const callsBetween = (from: DateTime.Utc | undefined, to: DateTime.Utc | undefined) => ({
+  fromMs: from?.epochMilliseconds,
+  toMs: to?.epochMilliseconds
+})
+
+/** The ids of what was received at a time. */
 export const idsBetween = (from: DateTime.Utc | undefined, to: DateTime.Utc | undefined) => ({
   ...(from && { above: lastIdBefore(from) }),
   ...(to && { below: firstIdOf(to) })

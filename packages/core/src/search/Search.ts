@@ -41,7 +41,10 @@ export interface SearchQuery {
   /** Not empty. */
   readonly text: string
   readonly isCaseSensitive: boolean
-  readonly names: Pick<EventQuery, "session" | "agent" | "agentVersion" | "person" | "above" | "below">
+  readonly names: Pick<
+    EventQuery,
+    "session" | "agent" | "agentVersion" | "person" | "above" | "below" | "fromMs" | "toMs"
+  >
   readonly fields: FieldFilter
   readonly after: SearchPlace | undefined
   /** At least 1. */

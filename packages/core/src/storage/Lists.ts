@@ -55,6 +55,9 @@ export interface EventQuery {
   readonly above?: EventId | undefined
   /** Only ids that are less than this one. */
   readonly below?: EventId | undefined
+  /** Only calls that took place at this time or later, and before this time (epoch ms). */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
   /** At least 1. */
   readonly limit: number
 }

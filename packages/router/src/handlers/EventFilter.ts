@@ -26,5 +26,7 @@ export const of = (query: Parameters): EventFilterQuery => ({
     traceId: query.trace_id
   },
   from: query.after,
-  to: query.before
+  to: query.before,
+  receivedFrom: query.received_after,
+  receivedTo: query.received_before
 })

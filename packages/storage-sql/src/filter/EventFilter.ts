@@ -1,11 +1,12 @@
 /**
- * Finds the events of a session, an agent, a version or a person, or of several of these, in the order of their ids. Reads
+ * Finds the events of a session, an agent, a version or a person, or of several of these, or of a time, in the order of their ids. Reads
  * about as much as it finds, however many events the project has; `docs/storage.md` says what each combination costs.
  */
 import type { EventId, EventQuery, FieldFilter, TraceId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
+import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -21,7 +22,7 @@ export interface Found {
   readonly rows: Statement.Fragment
   /** How many there were, if that is known. If there are fewer rows, some were erased meanwhile. */
   readonly count: number | undefined
-  /** The condition for the events `e` to take in order, if all nodes of a distributed database are asked. */
+  /** The condition for the events `e` to take in order, if a distributed database looks for them itself. */
   readonly where?: Statement.Fragment
 }
 
@@ -38,6 +39,8 @@ type Way =
   | EventStreams.Streams
   | { readonly of: "trace"; readonly id: TraceId }
   | { readonly of: "project" }
+  /** In the index of those that were recorded long before or after their calls. */
+  | { readonly of: "distant" }
   /** On all nodes of a distributed database; not for `begin`. */
   | { readonly of: "nodes"; readonly where: Statement.Fragment }
 
@@ -53,6 +56,9 @@ interface Walked {
   /** Where to go on, if they have looked at as many events as they may. */
   readonly stoppedAt: UuidColumn.StoredId | undefined
 }
+
+/** Events whose calls are distant that one statement puts into the order of their ids, however many are between them. */
+const maxSorted = 1_000
 
 /** Events of a walk that one statement reads: at first, and at most. */
 const firstStep = 256
@@ -183,10 +189,13 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const { begin, rows } = EventStreams.make(sql, project_id, bucket)
     if (way.of === "project") return { rows: ofProject(project_id, range, limit), isBounded: false }
-    if (way.of === "trace") {
-      const [isOfTrace] = FieldConditions.of(sql, { traceId: way.id })
-      const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, "events_by_trace")}
-        WHERE e.project_id = ${project_id} AND ${isOfTrace!} AND ${EventStreams.inRange(sql, range)}`
+    if (way.of === "trace" || way.of === "distant") {
+      const [index, condition] =
+        way.of === "distant"
+          ? (["events_by_distant_id", sql`e.distant_at IS NOT NULL`] as const)
+          : (["events_by_trace", FieldConditions.of(sql, { traceId: way.id })[0]!] as const)
+      const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, index)}
+        WHERE e.project_id = ${project_id} AND ${condition} AND ${EventStreams.inRange(sql, range)}`
       return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }
     }
     const merge = yield* begin(way, range)
@@ -197,6 +206,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     sql`SELECT * FROM events e WHERE e.project_id = ${project_id}
       AND ${EventStreams.inRange(sql, range)} ORDER BY e.event_id ${sql.literal(range.order)} LIMIT ${limit}`
 
+  /** A column. */
+  const isWanted = (conditions: ReadonlyArray<Statement.Fragment>) =>
+    sql`CASE WHEN ${conditions.length === 0 ? sql.literal("1 = 1") : sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted`
+
   /** The next events of a walk: how many there were, the last one, and those which are wanted. */
   const step = Effect.fnUntraced(function* (
     project_id: number,
@@ -205,7 +218,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     range: EventStreams.Range,
     limit: number
   ) {
-    const selected = sql`SELECT e.event_id, CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted`
+    const selected = sql`SELECT e.event_id, ${isWanted(conditions)}`
     const ordered = sql`ORDER BY e.event_id ${sql.literal(range.order)}`
     const next =
       way.of === "nodes"
@@ -257,6 +270,67 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
   })
 
+  /** The events of a walk whose calls are distant from their ids, if there are few of this time. */
+  const sortDistant = Effect.fnUntraced(function* (
+    project_id: number,
+    times: CallTimes.Times,
+    conditions: ReadonlyArray<Statement.Fragment>,
+    { after, before, order }: EventStreams.Range
+  ): Effect.fn.Return<ReadonlyArray<UuidColumn.StoredId> | undefined, SqlError.SqlError> {
+    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
+      SELECT e.event_id, ${isWanted(conditions)} FROM (SELECT e.* FROM events e
+        WHERE e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, times)}
+        ORDER BY e.distant_at, e.event_id LIMIT ${maxSorted + 1}) AS e
+      ORDER BY e.event_id ${sql.literal(order)}`
+    if (found.length > maxSorted) return undefined
+    return found.flatMap(({ event_id, is_wanted }) => {
+      const isInRange =
+        (after === undefined || isBeyond(event_id, after, order)) &&
+        (before === undefined || isBeyond(before, event_id, order))
+      return is_wanted === 1 && isInRange ? [event_id] : []
+    })
+  })
+
+  /**
+   * The events of a time of calls: those that were recorded near it, along the walks, and those that were recorded long before or after
+   * their calls, in one order. `conditions` are those of all walks, for an event of the project.
+   */
+  const walkDuring = Effect.fnUntraced(function* (
+    project_id: number,
+    bucket: number,
+    query: EventQuery,
+    walks: ReadonlyArray<Walk>,
+    conditions: ReadonlyArray<Statement.Fragment>,
+    limit: number,
+    maxLooked: number
+  ): Effect.fn.Return<Walked, SqlError.SqlError> {
+    const and = (condition: Statement.Fragment) => (each: Walk) => ({
+      ...each,
+      conditions: [...each.conditions, condition]
+    })
+    const isNear = sql`e.distant_at IS NULL AND ${CallTimes.isDuring(sql, query)}`
+    const nearRange = rangeOf(nearby(query))
+    const near = yield* walk(project_id, bucket, walks.map(and(isNear)), nearRange, limit, maxLooked)
+    const range = rangeOf(query)
+    const sorted = yield* sortDistant(project_id, query, conditions, range)
+    if (sorted !== undefined) return mergeWalked([near, { ids: sorted, stoppedAt: undefined }], query.order, limit)
+    const ways = [{ way: { of: "distant" } as const, conditions }, ...walks.filter(({ way }) => way.of !== "project")]
+    const isDistant = CallTimes.isDistantDuring(sql, query)
+    const distant = yield* walk(project_id, bucket, ways.map(and(isDistant)), range, limit, maxLooked)
+    return mergeWalked([near, distant], query.order, limit)
+  })
+
+  /** On the nodes of a distributed database, which look for these events themselves. */
+  const isOfTimes = (query: EventQuery): ReadonlyArray<Statement.Fragment> => {
+    if (!hasTimes(query)) return []
+    const { after, before, order } = rangeOf({ ...CallTimes.nearIds(query), order: "asc", limit: 1 })
+    const ids = EventStreams.inRange(sql, { after, before, order })
+    return [
+      sql`((e.distant_at IS NULL AND ${ids} AND ${CallTimes.isDuring(sql, query)})
+        OR ${CallTimes.isDistantDuring(sql, query)})`
+    ]
+  }
+
   const rangeOf = ({ above, after, below, order }: EventQuery): EventStreams.Range => {
     const [begin, end] = order === "asc" ? [above, below] : [below, above]
     const from =
@@ -271,7 +345,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /** Whether an event is of the project and these names: for queries that the nodes of a distributed database answer. */
   const whereOf = (project_id: number, query: EventQuery, numbers: Numbers) =>
-    sql`${sql.and([sql`e.project_id = ${project_id}`, ...conditionsOf(project_id, query, numbers)])}${
+    sql`${sql.and([sql`e.project_id = ${project_id}`, ...conditionsOf(project_id, query, numbers), ...isOfTimes(query)])}${
       query.session === undefined ? sql.literal("") : Bucket.and(sql, Bucket.ofSession(query.session), "e.")
     }`
 
@@ -291,12 +365,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     const filter = namesOf(query)
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return undefined
-    if (Bucket.isDistributed(sql) && session === undefined) {
+    if (Bucket.isDistributed(sql) && (session === undefined || hasTimes(query))) {
       return everywhere(query, sql`${whereOf(project_id, query, numbers)} AND ${EventStreams.inRange(sql, range)}`)
     }
-    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
     const bucket = Bucket.ofSession(session ?? "")
-    const walks = walksOf(project_id, filter, numbers)
+    const walks: ReadonlyArray<Walk> = filter === undefined ? [ofAll] : walksOf(project_id, filter, numbers)
+    if (hasTimes(query)) {
+      const conditions = filter === undefined ? [] : conditionsOf(project_id, filter, numbers)
+      const { ids } = yield* walkDuring(project_id, bucket, query, walks, conditions, limit, Number.POSITIVE_INFINITY)
+      return withIds(project_id, bucket, ids)
+    }
+    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
     const exact = walks.find(({ conditions }) => conditions.length === 0)
     if (exact !== undefined) return yield* findIn(project_id, bucket, exact.way as EventStreams.Streams, range, limit)
     return withIds(
@@ -320,7 +399,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     const bucket = Bucket.ofSession(query.session ?? "")
     const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
     const conditions = FieldConditions.of(sql, fields)
-    const walks = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
+    const ofEvent = [...(filter === undefined ? [] : conditionsOf(project_id, filter, numbers)), ...conditions]
+    const walks: Array<Walk> = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
     const { traceId } = fields
     if (Bucket.isDistributed(sql)) {
       // The nodes look for a trace themselves, as they have an index for it.
@@ -328,13 +408,15 @@ export const make = (sql: SqlClient.SqlClient) => {
       const where = sql.and([whereOf(project_id, query, numbers), ...ofTrace])
       walks.splice(0, walks.length, { way: { of: "nodes", where }, conditions: [...conditions] })
     } else if (traceId !== undefined) {
-      const isOfNames = filter === undefined ? [] : conditionsOf(project_id, filter, numbers)
-      walks.unshift({ way: { of: "trace", id: traceId }, conditions: [...isOfNames, ...conditions] })
+      walks.unshift({ way: { of: "trace", id: traceId }, conditions: ofEvent })
     } else if (walks.length === 0) {
-      walks.push({ way: { of: "project" }, conditions: [...conditions] })
+      walks.push({ ...ofAll, conditions })
     }
     // One more event than requested shows whether there are others.
-    const { ids, stoppedAt } = yield* walk(project_id, bucket, walks, rangeOf(query), limit + 1, maxLooked)
+    const { ids, stoppedAt } =
+      hasTimes(query) && !Bucket.isDistributed(sql)
+        ? yield* walkDuring(project_id, bucket, query, walks, ofEvent, limit + 1, maxLooked)
+        : yield* walk(project_id, bucket, walks, rangeOf(query), limit + 1, maxLooked)
     const next = ids.length > limit ? ids[limit - 1] : stoppedAt
     return {
       found: withIds(project_id, query.session === undefined ? undefined : bucket, ids.slice(0, limit)),
@@ -343,6 +425,31 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   return { find, findFields }
+}
+
+const ofAll: Walk = { way: { of: "project" }, conditions: [] }
+
+const hasTimes = ({ fromMs, toMs }: EventQuery): boolean => fromMs !== undefined || toMs !== undefined
+
+/** The query for the ids alone of which the events are near their calls. */
+const nearby = (query: EventQuery): EventQuery => {
+  const { above, below } = CallTimes.nearIds(query)
+  return {
+    ...query,
+    above: above === undefined || (query.above !== undefined && query.above > above) ? query.above : above,
+    below: below === undefined || (query.below !== undefined && query.below < below) ? query.below : below
+  }
+}
+
+/** Several walks for events of one list, up to the first place at which one of them has stopped. */
+const mergeWalked = (walked: ReadonlyArray<Walked>, order: EventQuery["order"], limit: number): Walked => {
+  const byOrder = (a: UuidColumn.StoredId, b: UuidColumn.StoredId) => (isBeyond(a, b, order) ? 1 : -1)
+  const [stoppedAt] = walked.flatMap((each) => each.stoppedAt ?? []).sort(byOrder)
+  const ids = walked
+    .flatMap((each) => each.ids)
+    .filter((id) => stoppedAt === undefined || !isBeyond(id, stoppedAt, order))
+    .sort(byOrder)
+  return { ids: ids.slice(0, limit), stoppedAt: ids.length >= limit ? undefined : stoppedAt }
 }
 
 const given = (...conditions: ReadonlyArray<Statement.Fragment | undefined>) =>
