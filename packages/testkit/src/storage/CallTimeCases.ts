@@ -1,11 +1,23 @@
-/** Sums and lists by the times of calls, whenever these were recorded, derived and erased: the same as in memory. */
-import { type AppendEvent, type DerivedPlace, PersonId, SessionId, type UsageQuery } from "@tachograph/core"
+/** Sums and lists by the times of calls, whenever these were recorded, derived and erased. Sums are the same as in memory. */
+import {
+  AgentName,
+  AgentVersionName,
+  type AppendEvent,
+  CallTime,
+  type DerivedPlace,
+  type EventId,
+  type EventQuery,
+  type EventSummary,
+  type ListPage,
+  PersonId,
+  SessionId,
+  type UsageQuery
+} from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
 import { append, appendEvent, project } from "../Samples.ts"
-import { seed } from "../TestSeed.ts"
 import type { Test } from "./Cases.ts"
 import { beginMs, fieldsOf, idAt, inMemory, type Port } from "./RollupEvents.ts"
 
@@ -75,11 +87,76 @@ const groupings = [
   ...[["session"], ["person", "day"], ["agent"]].map((groupBy) => ({ groupBy, timeZone: "UTC" }))
 ] as ReadonlyArray<Pick<UsageQuery, "groupBy" | "timeZone">>
 
+/** Names of `fieldsOf`, alone and together. */
+const names: ReadonlyArray<Partial<EventQuery>> = [
+  {},
+  { session: SessionId.make("s2") },
+  { agent: AgentName.make("a1") },
+  { person: PersonId.make("p1") },
+  { agentVersion: AgentVersionName.make("v1") },
+  { session: SessionId.make("s3"), agent: AgentName.make("a0") },
+  { person: PersonId.make("p3"), agentVersion: AgentVersionName.make("v0") }
+]
+
+type Filter = Omit<EventQuery, "order" | "limit">
+
+const isOf =
+  ({ above = idAt(0, 0), below, fromMs = 0, toMs = Number.POSITIVE_INFINITY, ...equal }: Filter) =>
+  (summary: EventSummary): boolean =>
+    summary.id > above &&
+    (below === undefined || summary.id < below) &&
+    CallTime.of(summary) >= fromMs &&
+    CallTime.of(summary) < toMs &&
+    Object.entries(equal).every(([name, value]) => summary[name as keyof EventSummary] === value)
+
+/** All ids of a list, page by page. */
+const idsOf = Effect.fnUntraced(function* <E>(
+  query: EventQuery,
+  page: (query: EventQuery) => Effect.Effect<ListPage<{ readonly id: EventId }, EventId>, E>
+) {
+  const found: Array<EventId> = []
+  for (let after = query.after; ;) {
+    const { next, rows } = yield* page({ ...query, after })
+    expect(rows.length).toBeLessThanOrEqual(query.limit)
+    found.push(...rows.map(({ id }) => id))
+    if (next === undefined) return found
+    after = next
+  }
+})
+
+/** A list of a storage is what a filter leaves of all events, in each order, in pages of few events and of many. */
+const expectLists = Effect.fnUntraced(function* (
+  storage: Port,
+  events: ReadonlyArray<AppendEvent>,
+  filters: ReadonlyArray<Filter>,
+  limit: number
+) {
+  const summaries = events.map(({ summary }) => summary).sort((a, b) => (a.id < b.id ? -1 : 1))
+  for (const [n, filter] of filters.entries()) {
+    const order = n % 2 === 0 ? "asc" : "desc"
+    const query: EventQuery = { ...filter, order, limit }
+    const what = text(query)
+    const matching = summaries.filter(isOf(filter))
+    if (order === "desc") matching.reverse()
+    const expected = matching.map(({ id }) => id)
+    const listed = (each: EventQuery) =>
+      Effect.map(storage.listEvents(project, each), (rows) => ({
+        rows,
+        next: rows.length < limit ? undefined : rows.at(-1)!.id
+      }))
+    expect(yield* idsOf(query, listed), what).toEqual(expected)
+    expect(yield* idsOf(query, (each) => storage.findPacks(project, each, {}, 500)), what).toEqual(expected)
+    const model = "m1-dated"
+    const ofModel = matching.filter(({ responseModel }) => responseModel === model).map(({ id }) => id)
+    expect(yield* idsOf(query, (each) => storage.findEvents(project, each, { model }, 40)), what).toEqual(ofModel)
+  }
+})
+
 export const define = (test: Test) => {
-  test(`adds calls up by their times, whenever they were recorded, derived and erased, seed ${seed}`, (storage) =>
+  test("adds calls up by their times, whenever they were recorded, derived and erased", (storage) =>
     inMemory((memory) =>
       Effect.gen(function* () {
-        const next = Calls.random(seed)
+        const next = Calls.random(1)
         const events = Array.from({ length: count }, (_, n) => callOf(n, next))
         const times = timesOf(events)
         let state = 0
@@ -124,4 +201,40 @@ export const define = (test: Test) => {
         yield* expectSame("all erased")
       })
     ))
+
+  test("lists calls by their times, in the order in which they were recorded", (storage) =>
+    Effect.gen(function* () {
+      const next = Calls.random(1)
+      const events = Array.from({ length: count }, (_, n) => callOf(n, next))
+      yield* append(storage, events)
+      const times = timesOf(events).slice(1)
+      const filters = times.flatMap((time) => names.map((each) => ({ ...each, ...time })))
+      const ids = { above: events[30]!.summary.id, below: events[120]!.summary.id }
+      const withIds = filters.filter((_, n) => n % 9 === 0).map((filter) => ({ ...filter, ...ids }))
+      yield* expectLists(storage, events, [...filters, ...withIds], 7)
+    }))
+
+  test("lists calls of a time among many that were recorded years after they took place", (storage) =>
+    Effect.gen(function* () {
+      const firstMs = beginMs - 400 * dayMs
+      // More than one statement puts in order, received in the order of another time.
+      const old = Array.from({ length: 1_200 }, (_, n) =>
+        appendEvent(idAt(receivedMs(200) + n, n), {
+          ...fieldsOf(n % 50),
+          occurredAt: DateTime.makeUnsafe(firstMs + ((n * 7) % 1_200) * 60_000)
+        })
+      )
+      const recent = Array.from({ length: 20 }, (_, n) => appendEvent(idAt(receivedMs(n), n), fieldsOf(n)))
+      const events = [...recent, ...old]
+      for (let at = 0; at < events.length; at += 500) yield* append(storage, events.slice(at, at + 500))
+      const filters: ReadonlyArray<Filter> = [
+        { fromMs: firstMs },
+        { toMs: receivedMs(10) },
+        { fromMs: firstMs + 60_000, toMs: receivedMs(10) },
+        { fromMs: firstMs, agent: AgentName.make("a1") },
+        { fromMs: firstMs + 600 * 60_000, toMs: firstMs + 630 * 60_000 },
+        { fromMs: firstMs + 600 * 60_000, toMs: firstMs + 630 * 60_000, person: PersonId.make("p1") }
+      ]
+      yield* expectLists(storage, events, filters, 500)
+    }))
 }
