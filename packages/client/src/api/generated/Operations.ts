@@ -92,6 +92,8 @@ export interface Operations {
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
+      readonly received_after?: string | undefined
+      readonly received_before?: string | undefined
       readonly after_event?: string | undefined
       readonly before_event?: string | undefined
       readonly limit?: number | undefined
@@ -118,6 +120,8 @@ export interface Operations {
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
+      readonly received_after?: string | undefined
+      readonly received_before?: string | undefined
       readonly cursor?: string | undefined
       readonly wait?: number | undefined
     }
@@ -343,6 +347,8 @@ export interface Operations {
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
+      readonly received_after?: string | undefined
+      readonly received_before?: string | undefined
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
@@ -484,6 +490,8 @@ export interface Operations {
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
+      readonly received_after?: string | undefined
+      readonly received_before?: string | undefined
       readonly after_event?: string | undefined
       readonly limit?: string | undefined
     }
