@@ -1,5 +1,5 @@
 /** The events of sessions, session by session in the order of their numbers. */
-import { firstIdOf, type UsageQuery } from "@tachograph/core"
+import { SessionRank, type UsageQuery } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -48,13 +48,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     found.forEach(use)
   })
 
-  /** Bounds of the ids of calls of a time; none if there are distant ones, which may be of any session. */
-  const boundsOf = Effect.fnUntraced(function* (project_id: number, times: CallTimes.Times) {
-    const distant = yield* sql`SELECT 1 FROM events e
-      WHERE e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, times)} LIMIT 1`
-    return distant.length > 0 ? {} : CallTimes.nearIds(times)
-  })
-
   /**
    * Calls `use` with the events of the sessions after a number, in some steps of whole sessions, until `isFull` or after about
    * `maxEvents`. Returns the last session that it has looked at, if there may be more.
@@ -71,13 +64,12 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* events.forEach(project_id, { above: last }, ({ session }) => {
       recent.set(session, (recent.get(session) ?? 0) + 1)
     })
-    const { toMs } = query
-    const { above = firstIdOf(0) } = yield* boundsOf(project_id, query)
+    const { fromMs = 0, toMs } = query
     let looked = 0
     for (let from = after; ;) {
       const rows = yield* sql<Rollups.Row>`SELECT ${Rollups.selected(sql)} FROM rollups
         WHERE ${rollups.ofProject(project_id)} AND series = ${Series.session}
-          AND session_number > ${from} AND last_event > ${toStored(above)}
+          AND session_number > ${from} AND last_call >= ${toStored(SessionRank.of(fromMs, 0))}
         ORDER BY session_number LIMIT ${sessionStep}`
       const isLast = rows.length < sessionStep
       // A session may have more rows than the step.
