@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
 import * as BodyCases from "./http/BodyCases.ts"
+import * as CallTimeCases from "./http/CallTimeCases.ts"
 import * as Cases from "./http/Cases.ts"
 import * as ConfigurationCases from "./http/ConfigurationCases.ts"
 import * as ConversationCases from "./http/ConversationCases.ts"
@@ -99,6 +100,7 @@ const modules = [
   ErasureCases,
   SearchCases,
   UsageCases,
+  CallTimeCases,
   StorageCases,
   StreamCases,
   ExportCases,
