@@ -1,7 +1,9 @@
 /** What events add up to, while several servers derive, import and erase at the same time. */
-import { EventId, EventTime, PersonId, SessionId, RowChecksum } from "@tachograph/core"
+import { CallTime, EventId, EventTime, PersonId, SessionId, RowChecksum } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
-import { Effect, Fiber } from "effect"
+import { SqlStorage } from "@tachograph/storage-sql"
+import { DateTime, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { emptySchema } from "./EmptySchema.ts"
 import { type Server, whileHeld, withServers } from "./Servers.ts"
@@ -112,5 +114,38 @@ it("reads what events add up to while that changes all the time", () =>
       expect((yield* one.storage.sessionSummary(project, SessionId.make("s3")))?.events).toBe(43)
       yield* Fiber.interrupt(changing)
       expect(version).toBeGreaterThan(1_000)
+    })
+  ))
+
+it("finds when calls took place in a database that was made without that", () =>
+  withServers(emptySchema, (one) =>
+    Effect.gen(function* () {
+      const { sql, storage } = one
+      const year = 365 * 86_400_000
+      const delays = [0, 3_600_000, 3_600_001, -3_600_000, -3_600_001, year, 50 * year, -800 * year, 3_000 * year]
+      const events = delays.flatMap((delay, n) =>
+        [0, 1].map((isReceipt) => {
+          const id = EventTime.firstIdOf(beginMs + 1_000 * (2 * n + isReceipt))
+          const at = DateTime.makeUnsafe(EventTime.of(id) - delay)
+          // The receipt is at most days from the id: both are of servers.
+          const receivedAt = DateTime.makeUnsafe(
+            EventTime.of(id) - Math.sign(delay) * Math.min(Math.abs(delay), 86_400_000)
+          )
+          return Samples.appendEvent(id, isReceipt === 1 ? { receivedAt } : { occurredAt: at })
+        })
+      )
+      yield* Samples.append(storage, events)
+      const stored = sql<{
+        id: string
+        ms: string | null
+      }>`SELECT event_id AS id, distant_at AS ms FROM events ORDER BY event_id`
+      const expected = events.map(({ summary }) => [summary.id, CallTime.distantMs(summary)])
+      const found = Effect.map(stored, (rows) => rows.map(({ id, ms }) => [id, ms === null ? null : Number(ms)]))
+      expect(yield* found).toEqual(expected)
+      yield* sql`ALTER TABLE events DROP COLUMN distant_at`
+      yield* sql`ALTER TABLE rollups DROP COLUMN last_call`
+      yield* sql`DELETE FROM tachograph_migrations WHERE migration_id = 5`
+      yield* Effect.scoped(Layer.build(Layer.provide(SqlStorage.layer(), Layer.succeed(SqlClient.SqlClient, sql))))
+      expect(yield* found).toEqual(expected)
     })
   ))

@@ -59,10 +59,14 @@ export interface EventFilters {
   readonly stop_reason?: string | undefined
   readonly error?: boolean | undefined
   readonly trace_id?: string | undefined
-  /** Received at this time or later: ISO 8601 with a date and a time. */
+  /** Calls that took place at this time or later (`occurred_at`, else `received_at`): ISO 8601 with a date and a time. */
   readonly after?: string | undefined
-  /** Received before this time. */
+  /** Calls that took place before this time. */
   readonly before?: string | undefined
+  /** Received at this time or later, whenever the call took place. */
+  readonly received_after?: string | undefined
+  /** Received before this time. */
+  readonly received_before?: string | undefined
 }
 
 /** The query of List Events. */
@@ -140,10 +144,14 @@ export interface UsageQuery extends PageQuery {
   readonly person?: string | undefined
   readonly model?: string | undefined
   readonly api?: string | undefined
-  /** Received at this time or later: ISO 8601 with a date and a time. */
+  /** Calls that took place at this time or later (`occurred_at`, else `received_at`): ISO 8601 with a date and a time. */
   readonly after?: string | undefined
-  /** Received before this time. */
+  /** Calls that took place before this time. */
   readonly before?: string | undefined
+  /** Received at this time or later, whenever the call took place. */
+  readonly received_after?: string | undefined
+  /** Received before this time. */
+  readonly received_before?: string | undefined
 }
 
 /** What has become of a line of an import; the last one counts the lines. */

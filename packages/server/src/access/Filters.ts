@@ -18,7 +18,7 @@ export const names = {
   model: text("model", "NAME", "Only of this model")
 }
 
-/** `what` completes "Only": "calls that were received". */
+/** `what` completes "Only": "calls that took place". */
 export const period = (what: string) => ({
   after: text(
     "after",
@@ -30,8 +30,18 @@ export const period = (what: string) => ({
 
 export const session = text("session", "ID", "Only of this session")
 
+/** `what` completes "Only": "calls". */
+export const receipt = (what: string) => ({
+  receivedAfter: text(
+    "received-after",
+    "TIME",
+    `Only ${what} that were received then or later, whenever they took place`
+  ),
+  receivedBefore: text("received-before", "TIME", `Only ${what} that were received before then`)
+})
+
 /** Filters of lists of single calls. */
-export const ofCalls = { ...names, ...period("calls that were received"), session }
+export const ofCalls = { ...names, ...period("calls that took place"), ...receipt("calls"), session }
 
 /** `what` completes "Only". */
 export const errors = (what: string) => Flag.Boolean("errors").pipe(Flag.withDescription(`Only ${what}`), Flag.optional)
@@ -54,10 +64,11 @@ export const limit = (defaultRows: number) =>
 
 type Names = { readonly [Name in keyof typeof names]: Option.Option<string> }
 type Period = { readonly after: Option.Option<string>; readonly before: Option.Option<string> }
+type Receipt = { readonly receivedAfter?: Option.Option<string>; readonly receivedBefore?: Option.Option<string> }
 type Session = { readonly session?: Option.Option<string> }
 
-const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<string>) {
-  if (Option.isNone(given)) return undefined
+const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<string> | undefined) {
+  if (given === undefined || Option.isNone(given)) return undefined
   const time = PointInTime.parse(given.value)
   if (Option.isNone(time)) {
     return yield* new UsageError({
@@ -73,14 +84,16 @@ export const periodOf = Effect.fnUntraced(function* (given: Period) {
 })
 
 /** The parameters of a query. */
-export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Session) {
+export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Receipt & Session) {
   return {
     agent: Option.getOrUndefined(given.agent),
     agent_version: Option.getOrUndefined(given.agentVersion),
     person: Option.getOrUndefined(given.person),
     model: Option.getOrUndefined(given.model),
     session: given.session && Option.getOrUndefined(given.session),
-    ...(yield* periodOf(given))
+    ...(yield* periodOf(given)),
+    received_after: yield* timeOf("received-after", given.receivedAfter),
+    received_before: yield* timeOf("received-before", given.receivedBefore)
   }
 })
 

@@ -22,7 +22,7 @@ const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** The session of a call. Lists have no filter by id, but by the time in it. */
 const ofCall = Effect.fnUntraced(function* ({ list }: Access, id: string) {
   const ms = Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
-  const period = { after: new Date(ms).toISOString(), before: new Date(ms + 1).toISOString() }
+  const period = { received_after: new Date(ms).toISOString(), received_before: new Date(ms + 1).toISOString() }
   const calls = yield* list<"events", InProcess.RecordedEventSummary>("/events", "events", period, maxCalls)
   return calls.find(({ event_id }) => event_id === id)?.session
 })

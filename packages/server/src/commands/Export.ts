@@ -43,7 +43,8 @@ export const exportCommand = Command.make(
   {
     ...Access.flags,
     ...Filters.names,
-    ...Filters.period("events that were received"),
+    ...Filters.period("calls that took place"),
+    ...Filters.receipt("events"),
     session: Filters.session,
     output
   },

@@ -72,7 +72,7 @@ export const usage = Command.make(
     by: groupBy,
     timeZone,
     ...Filters.names,
-    ...Filters.period("calls that were received"),
+    ...Filters.period("calls that took place"),
     limit: Filters.limit(100),
     json: Filters.json
   },

@@ -12,23 +12,25 @@ const recorded = async () => {
   const say = async (session: string, person: string, content: string) => {
     const inputs = { model: "m", messages: [{ role: "user", content }] }
     const properties = { api: "provider1-chat-completions", inputs, output: {} }
-    return (await record({ session, person, properties })).event_id
+    const occurred_at = session === "late" ? "2026-01-02T03:04:05Z" : undefined
+    return (await record({ session, person, properties, ...(occurred_at && { occurred_at }) })).event_id
   }
   const ids = [
     await say("one", "ann", `Where is\n\u001b[31mRefund 4711? ${"x".repeat(300)}`),
     await say("two", "bob", "refund 4711, please")
   ]
+  const late = await say("late", "eve", "what took place long ago")
   const overHttp = await run(["search", "REFUND 4711", "--json", "--url", server.url], {
     cwd,
     env: { TACHOGRAPH_API_KEY: key }
   })
   await server.stop()
-  return { cwd, file, ids, overHttp, storage }
+  return { cwd, file, ids, late, overHttp, storage }
 }
 
 describe("tachograph search", () => {
   it("prints where a text was said, of a storage or of a server", async () => {
-    const { cwd, file, ids, overHttp, storage } = await recorded()
+    const { cwd, file, ids, late, overHttp, storage } = await recorded()
     const { code, stderr, stdout } = await run(["search", "refund 4711"], { cwd })
     expect([code, stderr]).toEqual([0, ""])
     const [second, said, first, asked, ...others] = lines(stdout)
@@ -54,6 +56,12 @@ describe("tachograph search", () => {
     expect(await json("refund 4711", "--before", "1h")).toEqual([])
     expect(await json("refund 4711", "--limit", "1")).toEqual(all.slice(0, 1))
     expect(await json("nothing of it")).toEqual([])
+    const ofLate = async (...times: ReadonlyArray<string>) =>
+      (await json("long ago", ...times)).map(({ event_id }) => event_id)
+    expect(await ofLate("--after", "1h")).toEqual([])
+    expect(await ofLate("--before", "1h")).toEqual([late])
+    expect(await ofLate("--received-after", "1h", "--before", "2026-01-03")).toEqual([late])
+    expect(await ofLate("--received-before", "1h")).toEqual([])
 
     const database = new DatabaseSync(file)
     database.exec("UPDATE packs SET pack = zeroblob(20) WHERE session_number = 1")
@@ -65,7 +73,8 @@ describe("tachograph search", () => {
 
   it.each([
     [["search", "x", "--limit", "0"], '--limit is "0": expected a number from 1'],
-    [["search", "x", "--after", "yesterday"], '--after is "yesterday": expected a time such as']
+    [["search", "x", "--after", "yesterday"], '--after is "yesterday": expected a time such as'],
+    [["search", "x", "--received-before", "then"], '--received-before is "then": expected a time such as']
   ])("refuses %j", async (args, message) => {
     expectUsageError(await runInProcess(args), message)
   })

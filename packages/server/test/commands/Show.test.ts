@@ -273,7 +273,15 @@ ${mark(5, "end")}
     const storage = await withTachograph(async (tachograph, fingerprint_id) => {
       const properties = { api: "provider2-messages", inputs: { messages: [user("a")] }, output: {} } as const
       for (const session of ["e548a983-one\u001b", "e548a983-two", "e548a983", "f12d5eba42762eadeafeaf93885b61"]) {
-        await tachograph.record({ event_name: "llm", fingerprint_id, session, properties })
+        // A call is found by the time in its id, whenever it took place.
+        const occurred_at = session === "e548a983-two" ? "2026-01-02T03:04:05Z" : undefined
+        await tachograph.record({
+          event_name: "llm",
+          fingerprint_id,
+          session,
+          properties,
+          ...(occurred_at && { occurred_at })
+        })
       }
     })
     const found = async (name: string) => runInProcess(["show", name, "--storage", storage])
@@ -290,7 +298,7 @@ ${mark(5, "end")}
     expect(await found(id)).toMatchObject({ code: 0, stderr: "The session is e548a983-two\n" })
     // A whole name is no beginning.
     expect(await found("e548a983")).toMatchObject({ code: 0, stderr: "" })
-    const several = 'tachograph: Several sessions begin with "e548a983-": e548a983-two, e548a983-one\\u{1b}\n'
+    const several = 'tachograph: Several sessions begin with "e548a983-": e548a983-one\\u{1b}, e548a983-two\n'
     expect(await found("e548a983-")).toMatchObject({ code: 1, stderr: several })
     const none = "tachograph: There is no such session"
     expect(await found("f12d5eb")).toMatchObject({ code: 1, stderr: `${none}\n` })

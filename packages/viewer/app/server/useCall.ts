@@ -25,7 +25,7 @@ const nearRows = 10
 const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
   const ms = Damage.timeOf(id)
   if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
-  const query = { after: Damage.iso(ms), before: Damage.iso(ms + 1) }
+  const query = { received_after: Damage.iso(ms), received_before: Damage.iso(ms + 1) }
   let place: string | null = null
   do {
     const { next, rows }: Page<ListedEvent> = await Events.readLatest(query, place, maxRows, signal)

@@ -29,6 +29,18 @@ export const define = (world: World) => {
       await page.waitForURL(/tab=input/)
     })
 
+    it("shows a call that took place long before it was recorded", async () => {
+      const fields = {
+        fingerprint_id: world.fingerprintId,
+        session: "a late call",
+        occurred_at: "2020-02-29T12:00:00Z"
+      }
+      const inputs = { model: "m", max_tokens: 10, messages: [user("What was it like in 2020?")] }
+      const id = await recorded(world.server.client, fields, { api: "provider2-messages", inputs, output: {} })
+      const { page } = await world.visit(`#/events/${id}`)
+      await page.getByText("What was it like in 2020?").waitFor()
+    })
+
     it("says why it failed, in the words of the provider, and how many parts were masked", async () => {
       const session = "an error with words"
       const fields = { fingerprint_id: world.fingerprintId, session, recorded: { redacted: 2 } }
