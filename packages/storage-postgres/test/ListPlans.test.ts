@@ -1,7 +1,7 @@
 /** How many rows of `events` lists read, by the plans that Postgres ran for them. */
-import { type EventQuery, ProjectId, Storage } from "@tachograph/core"
-import { StorageSuite } from "@tachograph/testkit"
-import { Effect } from "effect"
+import { type EventQuery, EventTime, PersonId, ProjectId, Storage } from "@tachograph/core"
+import { Samples, StorageSuite } from "@tachograph/testkit"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { run, visited } from "./VisitedRows.ts"
@@ -78,6 +78,47 @@ it.each(statistics)("reads only the events of a trace, %s statistics", async (_,
       expect(rows, `${JSON.stringify({ fields, names })}: ${Array.from(kinds).join(", ")}`).toBeLessThanOrEqual(
         12 + ofNames
       )
+    }
+  })
+  await run(test)
+})
+
+it.each(statistics)("reads only the events around the calls of a time, %s statistics", async (_, hasStatistics) => {
+  const beginMs = Date.UTC(2026, 5, 1)
+  const minute = 60_000
+  const year = 365 * 24 * 60 * minute
+  // One a minute, half of which took place a moment before, and half an hour apart a year before that.
+  const eventOf = (n: number) => {
+    const ms = beginMs + n * minute
+    const occurredMs = n % 2 === 0 ? ms - 1_000 : beginMs - year + ((n * 7) % events) * 30 * minute
+    return Samples.appendEvent(EventTime.firstIdOf(ms), {
+      occurredAt: DateTime.makeUnsafe(occurredMs),
+      person: PersonId.make(`p${n % 5}`)
+    })
+  }
+  const test = Effect.gen(function* () {
+    const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+    const all = Array.from({ length: events }, (_, n) => eventOf(n))
+    for (let at = 0; at < events; at += 1_000) yield* Samples.append(storage, all.slice(at, at + 1_000))
+    if (hasStatistics) yield* sql`ANALYZE events, sessions, agents, agent_versions, people`
+    const middle = beginMs + (events / 2) * minute
+    const day = beginMs - year + 20 * 24 * 60 * minute
+    const times = [
+      { fromMs: middle, toMs: middle + 10 * minute },
+      { fromMs: day, toMs: day + 24 * 60 * minute },
+      { toMs: day }
+    ]
+    for (const time of times) {
+      for (const filter of [{}, { person: PersonId.make("p1") }]) {
+        for (const order of ["asc", "desc"] as const) {
+          const list = storage.listEvents(project, { ...time, ...filter, order, limit })
+          const { kinds, rows } = yield* visited(sql, list)
+          // A step of those of two hours, the calls that are sorted, and the page.
+          const what = `${JSON.stringify({ ...time, ...filter, order })}: ${Array.from(kinds).join(", ")}`
+          expect(rows, what).toBeLessThanOrEqual(time.fromMs === undefined ? 1_000 + limit : 2 * 130 + limit)
+          expect(rows, what).toBeGreaterThan(0)
+        }
+      }
     }
   })
   await run(test)
