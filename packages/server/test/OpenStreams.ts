@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
-import { expect } from "vitest"
+import { expect, vi } from "vitest"
 import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
 import { run, type Running, serve } from "./TachographProcess.ts"
 
@@ -45,7 +45,8 @@ const renew = async ({ output, pid }: Running, workers: number) => {
   const count = (message: string) => output().stderr.split(`"message":"${message}"`).length - 1
   const begun = count("A worker is ready")
   process.kill(pid, "SIGHUP")
-  await expect.poll(() => count("A worker is ready")).toBe(begun + workers)
+  // `expect.poll` belongs to one test, and several run at once.
+  await vi.waitFor(() => expect(count("A worker is ready")).toBe(begun + workers), { timeout: 60_000, interval: 100 })
 }
 
 /**
