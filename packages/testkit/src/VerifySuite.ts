@@ -4,6 +4,7 @@
  * an empty storage, and a client of its database.
  */
 import { CurrentProject, PersonId, type ProjectId, Recorder, SessionId, Storage, Uuid } from "@tachograph/core"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
@@ -55,7 +56,7 @@ const verifyChanged = (changes: ReadonlyArray<Rows.Change>) =>
 const problemsOf = ({ findings }: Verifying.Verified) =>
   Array.from(new Set(findings.map(({ problem }) => problem))).sort()
 
-/** Records into three sessions, and erases people and sessions from them. */
+/** Records into three sessions calls of the last years, erases people and sessions from them, and adds some of them up. */
 const recordAndErase = (storage: Storage["Service"]) =>
   Effect.gen(function* () {
     yield* Calls.putFingerprint(storage, yield* CurrentProject)
@@ -66,12 +67,15 @@ const recordAndErase = (storage: Storage["Service"]) =>
     const conversations = sessions.map((session, index) => Calls.calls(session, people, seed + index))
     const record = Effect.gen(function* () {
       for (let n = 0; n < concurrentCalls; n++) {
-        yield* Calls.record(recorder, conversations[next(sessions.length)]!.next().value)
+        const call = conversations[next(sessions.length)]!.next().value
+        const occurredAt = next(3) > 0 ? null : DateTime.subtract(yield* DateTime.now, { hours: next(20_000) })
+        yield* Calls.record(recorder, { ...call, occurredAt })
       }
     })
     const recording = yield* Effect.forkChild(Effect.all([record, record], { concurrency: 2, discard: true }))
     while (recording.pollUnsafe() === undefined) {
       yield* Effect.sleep(next(60))
+      yield* storage.deriveEvents(yield* CurrentProject, yield* storage.watermark(yield* CurrentProject), next(40) + 1)
       const erase: Effect.Effect<unknown, unknown> =
         next(4) === 0
           ? recorder.eraseSession(SessionId.make(sessions[next(sessions.length)]!))

@@ -36,6 +36,7 @@ export interface Call {
   readonly agent?: string
   /** The idempotency key of the request. */
   readonly key?: string | undefined
+  readonly occurredAt?: DateTime.Utc | null
 }
 
 /** Occurs in every private text of a person, and nowhere else. */
@@ -167,7 +168,16 @@ export const record = (recorder: Recorder["Service"], call: Call) =>
 
 export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Service"], call: Call) {
   const project = yield* CurrentProject
-  const { agent = `agent ${call.person.length}`, api = "aisdk", inputs, key, output, person, session } = call
+  const {
+    agent = `agent ${call.person.length}`,
+    api = "aisdk",
+    inputs,
+    key,
+    occurredAt = null,
+    output,
+    person,
+    session
+  } = call
   const body = `{"session":${JSON.stringify(session)},"properties":{"inputs":${inputs},"output":${output}}}`
   const event = EventJson.open(Buffer.from(body), (named) => recorder.knownPrefixesOf(project, named))
   const bodyHash = createHash("sha256").update(body).digest()
@@ -178,6 +188,7 @@ export const recordOnce = Effect.fnUntraced(function* (recorder: Recorder["Servi
     session: SessionId.make(session),
     agent: AgentName.make(agent),
     person: PersonId.make(person),
+    occurredAt,
     payload: event!.payload,
     facts: ReadFacts.read(api, {}, {})
   })
