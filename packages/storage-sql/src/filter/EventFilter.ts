@@ -2,17 +2,17 @@
  * Finds the events of a session, an agent, a version or a person, or of several of these, or of a time, in the order of their ids. Reads
  * about as much as it finds, however many events the project has; `docs/storage.md` says what each combination costs.
  */
-import type { EventId, EventQuery, FieldFilter, TraceId } from "@tachograph/core"
+import type { EventId, EventQuery, FieldFilter } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
-import * as CallTimes from "../dialect/CallTimes.ts"
-import * as EventIndex from "../dialect/EventIndex.ts"
 import * as RowsByName from "../dialect/RowsByName.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as FieldConditions from "./FieldConditions.ts"
 import * as EventStreams from "./EventStreams.ts"
+import * as TimeWalks from "./TimeWalks.ts"
+import * as Walks from "./Walks.ts"
 
 type Filter = Pick<EventQuery, "agent" | "agentVersion" | "person" | "session">
 
@@ -34,38 +34,10 @@ interface Numbers {
   readonly version?: number
 }
 
-/** Where the events of a walk are: in streams, in the index by trace, or anywhere in the project. */
-type Way =
-  | EventStreams.Streams
-  | { readonly of: "trace"; readonly id: TraceId }
-  | { readonly of: "project" }
-  /** In the index of those that were recorded long before or after their calls. */
-  | { readonly of: "distant" }
-  /** On all nodes of a distributed database; not for `begin`. */
-  | { readonly of: "nodes"; readonly where: Statement.Fragment }
-
-/** A way along all events that are looked for, and the conditions for those that are. */
-interface Walk {
-  readonly way: Way
-  readonly conditions: ReadonlyArray<Statement.Fragment>
-}
-
-/** What walks have found. */
-interface Walked {
-  readonly ids: ReadonlyArray<UuidColumn.StoredId>
-  /** Where to go on, if they have looked at as many events as they may. */
-  readonly stoppedAt: UuidColumn.StoredId | undefined
-}
-
-/** Events whose calls are distant that one statement puts into the order of their ids, however many are between them. */
-const maxSorted = 1_000
-
-/** Events of a walk that one statement reads: at first, and at most. */
-const firstStep = 256
-const maxStep = 2048
-
 export const make = (sql: SqlClient.SqlClient) => {
-  const toStored = UuidColumn.encoder(sql)
+  const rangeOf = EventStreams.rangeOf(sql)
+  const walk = Walks.make(sql)
+  const { isOfTimes, walkDuring } = TimeWalks.make(sql)
 
   /** Undefined if a name does not exist. */
   const numbersOf = Effect.fnUntraced(function* (project_id: number, { agent, agentVersion, person, session }: Filter) {
@@ -107,11 +79,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     { agentVersion }: Filter,
     { agent, person, session, version }: Numbers
-  ): ReadonlyArray<Walk> => {
+  ): ReadonlyArray<Walks.Walk> => {
     const isOfSession = session === undefined ? undefined : sql`e.session_number = ${session}`
     const isOfPerson = person === undefined ? undefined : sql`e.person_number = ${person}`
     const isOfVersion = agentVersion === undefined ? undefined : isOf(project_id, agentVersion)
-    const walks: Array<Walk> = []
+    const walks: Array<Walks.Walk> = []
     if (session !== undefined) {
       const streams = EventStreams.of("events_by_session", session, agent)
       walks.push({ way: streams, conditions: given(isOfPerson, isOfVersion) })
@@ -173,170 +145,11 @@ export const make = (sql: SqlClient.SqlClient) => {
       const before = ids.at(-1) ?? range.after
       for (const { event_id } of found) ids.push(event_id)
       if (ids.length === limit || !merge.isBounded) break
-      if (!isBeyond(ids.at(-1), before, range.order)) yield* attempt
+      if (!Walks.isBeyond(ids.at(-1), before, range.order)) yield* attempt
       merge = yield* begin(streams, { ...range, after: ids.at(-1) ?? range.after })
     }
     return withIds(project_id, bucket, ids)
   })
-
-  /** The rows of the next events on a way, in order, and whether there are others that begin after them. */
-  const begin = Effect.fnUntraced(function* (
-    project_id: number,
-    bucket: number,
-    way: Exclude<Way, { readonly of: "nodes" }>,
-    range: EventStreams.Range,
-    limit: number
-  ) {
-    const { begin, rows } = EventStreams.make(sql, project_id, bucket)
-    if (way.of === "project") return { rows: ofProject(project_id, range, limit), isBounded: false }
-    if (way.of === "trace" || way.of === "distant") {
-      const [index, condition] =
-        way.of === "distant"
-          ? (["events_by_distant_id", sql`e.distant_at IS NOT NULL`] as const)
-          : (["events_by_trace", FieldConditions.of(sql, { traceId: way.id })[0]!] as const)
-      const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, index)}
-        WHERE e.project_id = ${project_id} AND ${condition} AND ${EventStreams.inRange(sql, range)}`
-      return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }
-    }
-    const merge = yield* begin(way, range)
-    return merge && { rows: rows(merge, limit), isBounded: merge.isBounded }
-  })
-
-  const ofProject = (project_id: number, range: EventStreams.Range, limit: number) =>
-    sql`SELECT * FROM events e WHERE e.project_id = ${project_id}
-      AND ${EventStreams.inRange(sql, range)} ORDER BY e.event_id ${sql.literal(range.order)} LIMIT ${limit}`
-
-  /** A column. */
-  const isWanted = (conditions: ReadonlyArray<Statement.Fragment>) =>
-    sql`CASE WHEN ${conditions.length === 0 ? sql.literal("1 = 1") : sql.and(conditions)} THEN 1 ELSE 0 END AS is_wanted`
-
-  /** The next events of a walk: how many there were, the last one, and those which are wanted. */
-  const step = Effect.fnUntraced(function* (
-    project_id: number,
-    bucket: number,
-    { conditions, way }: Walk,
-    range: EventStreams.Range,
-    limit: number
-  ) {
-    const selected = sql`SELECT e.event_id, ${isWanted(conditions)}`
-    const ordered = sql`ORDER BY e.event_id ${sql.literal(range.order)}`
-    const next =
-      way.of === "nodes"
-        ? {
-            statement: sql`${selected} FROM events e WHERE ${way.where} AND ${EventStreams.inRange(sql, range)}
-              ${ordered} LIMIT ${limit}`,
-            isBounded: false
-          }
-        : yield* Effect.map(
-            begin(project_id, bucket, way, range, limit),
-            (rest) =>
-              rest && { statement: sql`${selected} FROM (${rest.rows}) AS e ${ordered}`, isBounded: rest.isBounded }
-          )
-    if (next === undefined) return { wanted: [], looked: 0, last: range.after, isEnd: true }
-    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`${next.statement}`
-    return {
-      wanted: found.filter(({ is_wanted }) => is_wanted === 1).map(({ event_id }) => event_id),
-      looked: found.length,
-      last: found.at(-1)?.event_id ?? range.after,
-      isEnd: found.length < limit && !next.isBounded
-    }
-  })
-
-  /** Takes the walks in turns, until one of them has found all, or has looked at `maxLooked` events. */
-  const walk = Effect.fnUntraced(function* (
-    project_id: number,
-    bucket: number,
-    walks: ReadonlyArray<Walk>,
-    range: EventStreams.Range,
-    limit: number,
-    maxLooked: number
-  ): Effect.fn.Return<Walked, SqlError.SqlError> {
-    const attempt = Attempts.make("A list of events")
-    const states = walks.map((walk) => ({ walk, after: range.after, looked: 0, ids: [] as Array<UuidColumn.StoredId> }))
-    for (let events = firstStep; ; events = Math.min(2 * events, maxStep)) {
-      for (const state of states) {
-        const allowed = Math.min(events, maxLooked - state.looked)
-        const at = { ...range, after: state.after }
-        const { isEnd, last, looked, wanted } = yield* step(project_id, bucket, state.walk, at, allowed)
-        if (!isBeyond(last, state.after, range.order)) yield* attempt
-        state.after = last
-        state.looked += looked
-        for (const id of wanted) state.ids.push(id)
-        if (isEnd || state.ids.length >= limit) return { ids: state.ids.slice(0, limit), stoppedAt: undefined }
-        if (state.looked >= maxLooked) return { ids: state.ids, stoppedAt: last }
-        // SQLite runs a statement at once.
-        yield* Effect.yieldNow
-      }
-    }
-  })
-
-  /** The events of a walk whose calls are distant from their ids, if there are few of this time. */
-  const sortDistant = Effect.fnUntraced(function* (
-    project_id: number,
-    times: CallTimes.Times,
-    conditions: ReadonlyArray<Statement.Fragment>,
-    { after, before, order }: EventStreams.Range
-  ): Effect.fn.Return<ReadonlyArray<UuidColumn.StoredId> | undefined, SqlError.SqlError> {
-    const found = yield* sql<{ event_id: UuidColumn.StoredId; is_wanted: number }>`
-      SELECT e.event_id, ${isWanted(conditions)} FROM (SELECT e.* FROM events e
-        WHERE e.project_id = ${project_id} AND ${CallTimes.isDistantDuring(sql, times)}
-        ORDER BY e.distant_at, e.event_id LIMIT ${maxSorted + 1}) AS e
-      ORDER BY e.event_id ${sql.literal(order)}`
-    if (found.length > maxSorted) return undefined
-    return found.flatMap(({ event_id, is_wanted }) => {
-      const isInRange =
-        (after === undefined || isBeyond(event_id, after, order)) &&
-        (before === undefined || isBeyond(before, event_id, order))
-      return is_wanted === 1 && isInRange ? [event_id] : []
-    })
-  })
-
-  /**
-   * The events of a time of calls: those that were recorded near it, along the walks, and those that were recorded long before or after
-   * their calls, in one order. `conditions` are those of all walks, for an event of the project.
-   */
-  const walkDuring = Effect.fnUntraced(function* (
-    project_id: number,
-    bucket: number,
-    query: EventQuery,
-    walks: ReadonlyArray<Walk>,
-    conditions: ReadonlyArray<Statement.Fragment>,
-    limit: number,
-    maxLooked: number
-  ): Effect.fn.Return<Walked, SqlError.SqlError> {
-    const and = (condition: Statement.Fragment) => (each: Walk) => ({
-      ...each,
-      conditions: [...each.conditions, condition]
-    })
-    const isNear = sql`e.distant_at IS NULL AND ${CallTimes.isDuring(sql, query)}`
-    const nearRange = rangeOf(nearby(query))
-    const near = yield* walk(project_id, bucket, walks.map(and(isNear)), nearRange, limit, maxLooked)
-    const range = rangeOf(query)
-    const sorted = yield* sortDistant(project_id, query, conditions, range)
-    if (sorted !== undefined) return mergeWalked([near, { ids: sorted, stoppedAt: undefined }], query.order, limit)
-    const ways = [{ way: { of: "distant" } as const, conditions }, ...walks.filter(({ way }) => way.of !== "project")]
-    const isDistant = CallTimes.isDistantDuring(sql, query)
-    const distant = yield* walk(project_id, bucket, ways.map(and(isDistant)), range, limit, maxLooked)
-    return mergeWalked([near, distant], query.order, limit)
-  })
-
-  /** On the nodes of a distributed database, which look for these events themselves. */
-  const isOfTimes = (query: EventQuery): ReadonlyArray<Statement.Fragment> => {
-    if (!hasTimes(query)) return []
-    const { after, before, order } = rangeOf({ ...CallTimes.nearIds(query), order: "asc", limit: 1 })
-    const ids = EventStreams.inRange(sql, { after, before, order })
-    return [
-      sql`((e.distant_at IS NULL AND ${ids} AND ${CallTimes.isDuring(sql, query)})
-        OR ${CallTimes.isDistantDuring(sql, query)})`
-    ]
-  }
-
-  const rangeOf = ({ above, after, below, order }: EventQuery): EventStreams.Range => {
-    const [begin, end] = order === "asc" ? [above, below] : [below, above]
-    const from =
-      after === undefined || (begin !== undefined && (order === "asc" ? begin > after : begin < after)) ? begin : after
-    return { order, after: from && toStored(from), before: end && toStored(end) }
-  }
 
   const namesOf = ({ agent, agentVersion, person, session }: EventQuery): Filter | undefined => {
     const filter = { agent, agentVersion, person, session }
@@ -365,17 +178,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     const filter = namesOf(query)
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)
     if (numbers === undefined) return undefined
-    if (Bucket.isDistributed(sql) && (session === undefined || hasTimes(query))) {
+    if (Bucket.isDistributed(sql) && (session === undefined || TimeWalks.hasTimes(query))) {
       return everywhere(query, sql`${whereOf(project_id, query, numbers)} AND ${EventStreams.inRange(sql, range)}`)
     }
     const bucket = Bucket.ofSession(session ?? "")
-    const walks: ReadonlyArray<Walk> = filter === undefined ? [ofAll] : walksOf(project_id, filter, numbers)
-    if (hasTimes(query)) {
+    const walks: ReadonlyArray<Walks.Walk> = filter === undefined ? [Walks.ofAll] : walksOf(project_id, filter, numbers)
+    if (TimeWalks.hasTimes(query)) {
       const conditions = filter === undefined ? [] : conditionsOf(project_id, filter, numbers)
       const { ids } = yield* walkDuring(project_id, bucket, query, walks, conditions, limit, Number.POSITIVE_INFINITY)
       return withIds(project_id, bucket, ids)
     }
-    if (filter === undefined) return { rows: ofProject(project_id, range, limit), count: undefined }
+    if (filter === undefined) return { rows: Walks.ofProject(sql, project_id, range, limit), count: undefined }
     const exact = walks.find(({ conditions }) => conditions.length === 0)
     if (exact !== undefined) return yield* findIn(project_id, bucket, exact.way as EventStreams.Streams, range, limit)
     return withIds(
@@ -400,7 +213,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     const ofNames = filter === undefined ? [] : walksOf(project_id, filter, numbers)
     const conditions = FieldConditions.of(sql, fields)
     const ofEvent = [...(filter === undefined ? [] : conditionsOf(project_id, filter, numbers)), ...conditions]
-    const walks: Array<Walk> = ofNames.map((each) => ({ ...each, conditions: [...each.conditions, ...conditions] }))
+    const walks: Array<Walks.Walk> = ofNames.map((each) => ({
+      ...each,
+      conditions: [...each.conditions, ...conditions]
+    }))
     const { traceId } = fields
     if (Bucket.isDistributed(sql)) {
       // The nodes look for a trace themselves, as they have an index for it.
@@ -410,11 +226,11 @@ export const make = (sql: SqlClient.SqlClient) => {
     } else if (traceId !== undefined) {
       walks.unshift({ way: { of: "trace", id: traceId }, conditions: ofEvent })
     } else if (walks.length === 0) {
-      walks.push({ ...ofAll, conditions })
+      walks.push({ ...Walks.ofAll, conditions })
     }
     // One more event than requested shows whether there are others.
     const { ids, stoppedAt } =
-      hasTimes(query) && !Bucket.isDistributed(sql)
+      TimeWalks.hasTimes(query) && !Bucket.isDistributed(sql)
         ? yield* walkDuring(project_id, bucket, query, walks, ofEvent, limit + 1, maxLooked)
         : yield* walk(project_id, bucket, walks, rangeOf(query), limit + 1, maxLooked)
     const next = ids.length > limit ? ids[limit - 1] : stoppedAt
@@ -427,41 +243,5 @@ export const make = (sql: SqlClient.SqlClient) => {
   return { find, findFields }
 }
 
-const ofAll: Walk = { way: { of: "project" }, conditions: [] }
-
-const hasTimes = ({ fromMs, toMs }: EventQuery): boolean => fromMs !== undefined || toMs !== undefined
-
-/** The query for the ids alone of which the events are near their calls. */
-const nearby = (query: EventQuery): EventQuery => {
-  const { above, below } = CallTimes.nearIds(query)
-  return {
-    ...query,
-    above: above === undefined || (query.above !== undefined && query.above > above) ? query.above : above,
-    below: below === undefined || (query.below !== undefined && query.below < below) ? query.below : below
-  }
-}
-
-/** Several walks for events of one list, up to the first place at which one of them has stopped. */
-const mergeWalked = (walked: ReadonlyArray<Walked>, order: EventQuery["order"], limit: number): Walked => {
-  const byOrder = (a: UuidColumn.StoredId, b: UuidColumn.StoredId) => (isBeyond(a, b, order) ? 1 : -1)
-  const [stoppedAt] = walked.flatMap((each) => each.stoppedAt ?? []).sort(byOrder)
-  const ids = walked
-    .flatMap((each) => each.ids)
-    .filter((id) => stoppedAt === undefined || !isBeyond(id, stoppedAt, order))
-    .sort(byOrder)
-  return { ids: ids.slice(0, limit), stoppedAt: ids.length >= limit ? undefined : stoppedAt }
-}
-
 const given = (...conditions: ReadonlyArray<Statement.Fragment | undefined>) =>
   conditions.filter((condition) => condition !== undefined)
-
-/** Whether a step has led to a later event, in this order. */
-const isBeyond = (
-  id: UuidColumn.StoredId | undefined,
-  before: UuidColumn.StoredId | undefined,
-  order: EventQuery["order"]
-): boolean => {
-  if (id === undefined || before === undefined) return id !== undefined
-  const [a, b] = [UuidColumn.decode(id), UuidColumn.decode(before)]
-  return order === "asc" ? a > b : a < b
-}

@@ -2,11 +2,12 @@
  * Streams of events in the order of their ids. A stream is the part of an index of `events` in which both of its numbers are
  * given, such as the events of an agent in a session. The events of the session are the streams of all its agents, merged.
  */
+import type { EventQuery } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
-import type { StoredId } from "../dialect/UuidColumn.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
 
 /** A stream: the index's two numbers. */
 export interface Stream {
@@ -17,8 +18,8 @@ export interface Stream {
 /** Where a page begins and ends; both ids are excluded. */
 export interface Range {
   readonly order: EventIndex.Order
-  readonly after: StoredId | undefined
-  readonly before: StoredId | undefined
+  readonly after: UuidColumn.StoredId | undefined
+  readonly before: UuidColumn.StoredId | undefined
 }
 
 const columns = {
@@ -60,6 +61,17 @@ export interface Merge {
   readonly range: Range
   /** Whether there are other streams, that begin at the end of the range. */
   readonly isBounded: boolean
+}
+
+/** The range of a query. */
+export const rangeOf = (sql: SqlClient.SqlClient) => {
+  const toStored = UuidColumn.encoder(sql)
+  return ({ above, after, below, order }: Pick<EventQuery, "above" | "after" | "below" | "order">): Range => {
+    const [begin, end] = order === "asc" ? [above, below] : [below, above]
+    const from =
+      after === undefined || (begin !== undefined && (order === "asc" ? begin > after : begin < after)) ? begin : after
+    return { order, after: from && toStored(from), before: end && toStored(end) }
+  }
 }
 
 /** The condition for events `e` within a range. */
@@ -109,7 +121,7 @@ export const make = (sql: SqlClient.SqlClient, project_id: number, bucket: numbe
   const find = (streams: Exclude<Streams, { readonly of: "one" }>, range: Range) => {
     const head = sql`${select(streams.index, "e.event_id", sql`candidates.first`, sql`candidates.second`, range)}
       ORDER BY e.event_id ${EventIndex.direction(sql, range.order)} LIMIT 1`
-    return sql<Stream & { readonly head: StoredId }>`WITH RECURSIVE ${candidates(streams)},
+    return sql<Stream & { readonly head: UuidColumn.StoredId }>`WITH RECURSIVE ${candidates(streams)},
         heads AS MATERIALIZED (SELECT first, second, (${head}) AS head FROM candidates)
       SELECT first, second, head FROM heads WHERE head IS NOT NULL ORDER BY head ${sql.literal(range.order)} LIMIT ${maxMerged + 1}`
   }
