@@ -1,7 +1,6 @@
 /** Converse as OpenAI's chat completions. */
 import type { Json, JsonObject } from "../Format.ts"
 import { count, get, isObject, list, sum } from "../json/Read.ts"
-import { countsOf } from "../usage/Counts.ts"
 import {
   fields,
   generic,
@@ -12,7 +11,8 @@ import {
   textIn,
   tierOf,
   toolIn,
-  withMarks
+  withMarks,
+  writtenFor
 } from "./Blocks.ts"
 
 const finishReasons: ReadonlyMap<unknown, string> = new Map([
@@ -132,7 +132,7 @@ const usageOf = (usage: Json | undefined): JsonObject => {
   const details = {
     cached_tokens: read,
     cache_write_tokens: wrote,
-    cache_write_1h_tokens: countsOf(usage).written1h
+    cache_write_1h_tokens: writtenFor(usage, "1h")
   }
   return fields({
     prompt_tokens: prompt,

@@ -1,7 +1,6 @@
 /** Converse as Anthropic's messages. */
 import type { Json, JsonObject } from "../Format.ts"
 import { get, isObject, list } from "../json/Read.ts"
-import { countsOf } from "../usage/Counts.ts"
 import {
   fields,
   generic,
@@ -12,7 +11,8 @@ import {
   textIn,
   tierOf,
   toolIn,
-  withMarks
+  withMarks,
+  writtenFor
 } from "./Blocks.ts"
 
 const mediaOf = (kind: string, value: Json): JsonObject => {
@@ -109,7 +109,7 @@ export const request = (converse: JsonObject, model: string | null): JsonObject 
 })
 
 const usageOf = (usage: Json | undefined): JsonObject => {
-  const { written1h: long, written5m: short } = countsOf(usage)
+  const [short, long] = [writtenFor(usage, "5m"), writtenFor(usage, "1h")]
   return fields({
     input_tokens: get(usage, "inputTokens"),
     cache_creation_input_tokens: get(usage, "cacheWriteInputTokens"),

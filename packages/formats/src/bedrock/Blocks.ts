@@ -1,6 +1,6 @@
 /** The contents of Converse, by the one key that each has. */
 import type { Json, JsonObject } from "../Format.ts"
-import { get, isEmpty, isObject, list, text } from "../json/Read.ts"
+import { count, get, isEmpty, isObject, list, text } from "../json/Read.ts"
 
 /** The name of a content's type, and its value. */
 export const kindOf = (block: Json): readonly [kind: string, value: Json] => {
@@ -107,4 +107,11 @@ export const toolIn = (tool: Json): Tool | undefined => {
 export const tierOf = (answer: JsonObject): Json | undefined => {
   const latency = get(answer, "performanceConfig", "latency")
   return (latency ?? "standard") === "standard" ? get(answer, "serviceTier", "type") : latency
+}
+
+/** The tokens that a usage says were written to the cache for a time: of `{ ttl, inputTokens }`. Undefined where it does not say. */
+export const writtenFor = (usage: Json | undefined, ttl: "5m" | "1h"): number | undefined => {
+  const details = list(get(usage, "cacheDetails")).filter((detail) => get(detail, "ttl") === ttl)
+  const sizes = details.map((detail) => count(get(detail, "inputTokens"))).filter((size) => size !== null)
+  return sizes.length === 0 ? undefined : sizes.reduce((total, size) => total + size, 0)
 }
