@@ -15,7 +15,7 @@ describe("Postgres, several processes", () => {
   it(
     `${processes} start at the same time, run the migrations once, and number without gaps or deadlocks`,
     {
-      timeout: 60_000 + processes * events * 20
+      timeout: 120_000 + processes * events * 20
     },
     async () => {
       const config = freshSchema()
