@@ -15,7 +15,7 @@ import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as SessionNumbers from "../names/SessionNumbers.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
-import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as Derivation from "../rollup/Derivation.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -131,7 +131,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     ])
     yield* space.addToProject(project_id, rows.increments)
     if (position !== undefined) {
-      yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvents.ofNumbered))
+      yield* derivation.afterAppend(project_id, position, rows.events.map(CountedEvent.ofNumbered))
     }
     if (areNamesNew) yield* TwoPhaseCommit.refuseInDoubt(sql)
     const isOfOneNode =

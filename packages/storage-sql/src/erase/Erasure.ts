@@ -20,7 +20,7 @@ import * as EventFilter from "../filter/EventFilter.ts"
 import * as EventKinds from "../names/EventKinds.ts"
 import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
-import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as CountedEvent from "../rollup/CountedEvent.ts"
 import type * as Derivation from "../rollup/Derivation.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
@@ -118,10 +118,10 @@ export const make = (
     } else for (const session of sessions) unmarked.add(session)
 
     const erased = yield* sql<
-      CountedEvents.Row & { session_number: number; agent_number: number; pack_number: number; sent_bytes: Integer }
+      CountedEvent.Row & { session_number: number; agent_number: number; pack_number: number; sent_bytes: Integer }
     >`DELETE FROM events
       WHERE project_id = ${project_id} AND ${sql.in("event_id", ids)}${ofBuckets}
-      RETURNING ${CountedEvents.selected(sql)}, pack_number, inputs_bytes + output_bytes AS sent_bytes`
+      RETURNING ${CountedEvent.selected(sql)}, pack_number, inputs_bytes + output_bytes AS sent_bytes`
     yield* CommitOrder.keepErased(sql, project_id, ids)
     const increments = new SpaceCounters.Increments(sql)
     const rules = yield* kinds.rulesOf(

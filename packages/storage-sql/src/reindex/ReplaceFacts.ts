@@ -12,11 +12,11 @@ import * as NodeCopies from "../names/NodeCopies.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as CountedEvent from "../rollup/CountedEvent.ts"
 import type * as Derivation from "../rollup/Derivation.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 
-interface StoredRow extends CountedEvents.Row {
+interface StoredRow extends CountedEvent.Row {
   readonly summary_checksum: Integer
   /** Null if they are damaged. */
   readonly rules: string | null
@@ -84,10 +84,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
   const countedOf = Effect.fnUntraced(function* (
     project_id: number,
     bucket: number,
-    events: ReadonlyArray<CountedEvents.Row>
+    events: ReadonlyArray<CountedEvent.Row>
   ) {
     const ids = events.map(({ event_id }) => event_id)
-    const rows = yield* sql<CountedEvents.Row>`SELECT ${CountedEvents.selected(sql)} FROM events
+    const rows = yield* sql<CountedEvent.Row>`SELECT ${CountedEvent.selected(sql)} FROM events
       WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "event_id", "uuid", ids)}${Bucket.and(sql, bucket)}`
     return yield* derivation.toCounted(project_id, rows)
   })

@@ -6,6 +6,7 @@ import type * as IndexRepair from "../sql/IndexRepair.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
+import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
@@ -27,7 +28,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const toStored = UuidColumn.encoder(sql)
 
   /** Adds events to the rows. The position is locked. */
-  const include = Effect.fnUntraced(function* (project_id: number, added: ReadonlyArray<CountedEvents.CountedEvent>) {
+  const include = Effect.fnUntraced(function* (project_id: number, added: ReadonlyArray<CountedEvent.CountedEvent>) {
     const sums = Rollups.add(added)
     const existing = yield* rollups.read(project_id, Array.from(sums.values()))
     const changed = Array.from(sums, ([name, rollup]) => {
@@ -43,7 +44,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const transaction = <A>(use: Effect.Effect<A, SqlError.SqlError>) => TwoPhaseCommit.transaction(sql, use, () => true)
 
   /** Takes events away from the rows after they were deleted. The position is locked. */
-  const exclude = Effect.fnUntraced(function* (project_id: number, erased: ReadonlyArray<CountedEvents.CountedEvent>) {
+  const exclude = Effect.fnUntraced(function* (project_id: number, erased: ReadonlyArray<CountedEvent.CountedEvent>) {
     const sums = Rollups.add(erased)
     const existing = yield* rollups.read(project_id, Array.from(sums.values()))
     const removed: Array<Rollups.Rollup> = []
@@ -125,7 +126,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     Effect.fnUntraced(function* (
       project_id: number,
       position: Position.Position,
-      changed: ReadonlyArray<CountedEvents.CountedEvent>
+      changed: ReadonlyArray<CountedEvent.CountedEvent>
     ) {
       // Those above the position are added later, or never were.
       const derived = changed.filter(({ id }) => id <= position.last)

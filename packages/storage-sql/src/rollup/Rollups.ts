@@ -16,7 +16,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EachRow from "../dialect/EachRow.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import type { CountedEvent } from "./CountedEvents.ts"
+import type { CountedEvent } from "./CountedEvent.ts"
 import * as Damages from "./Damages.ts"
 import * as Series from "./Series.ts"
 

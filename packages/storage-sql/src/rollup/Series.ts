@@ -10,7 +10,7 @@
  * The time is a slot of some unit. A range of time is made up of the largest units, so that it takes few rows.
  */
 import type { UsageQuery } from "@tachograph/core"
-import type { CountedEvent } from "./CountedEvents.ts"
+import type { CountedEvent } from "./CountedEvent.ts"
 
 /** A slot is a quarter of an hour, by its number since 1970. Longer units are named by their first slot. */
 export const slotMs = 15 * 60_000

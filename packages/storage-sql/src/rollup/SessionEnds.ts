@@ -5,7 +5,7 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as CountedEvents from "./CountedEvents.ts"
+import * as CountedEvent from "./CountedEvent.ts"
 import * as Rollups from "./Rollups.ts"
 
 /** Events of a session that one statement reads. */
@@ -13,14 +13,14 @@ const step = 500
 
 type Ends = SessionParts.Ends
 
-type Row = CountedEvents.Row & { readonly distant_at?: Integer }
+type Row = CountedEvent.Row & { readonly distant_at?: Integer }
 
 export const make = (
   sql: SqlClient.SqlClient,
   toCounted: (
     project_id: number,
-    rows: ReadonlyArray<CountedEvents.Row>
-  ) => Effect.Effect<ReadonlyArray<CountedEvents.CountedEvent>, SqlError.SqlError>
+    rows: ReadonlyArray<CountedEvent.Row>
+  ) => Effect.Effect<ReadonlyArray<CountedEvent.CountedEvent>, SqlError.SqlError>
 ) => {
   const nothing = sql.literal("")
 
@@ -29,9 +29,9 @@ export const make = (
     project_id: number,
     { agent, agentVersion, model, person, responseModel, session }: Rollups.Rollup,
     statementAfter: (row: Row | undefined, ofAgent: Statement.Fragment) => Statement.Fragment,
-    use: (ofRow: ReadonlyArray<CountedEvents.CountedEvent>, end: CountedEvents.CountedEvent) => boolean
+    use: (ofRow: ReadonlyArray<CountedEvent.CountedEvent>, end: CountedEvent.CountedEvent) => boolean
   ): Effect.fn.Return<void, SqlError.SqlError> {
-    const isOfRow = (event: CountedEvents.CountedEvent) =>
+    const isOfRow = (event: CountedEvent.CountedEvent) =>
       event.agentVersion === agentVersion &&
       event.person === person &&
       event.model === model &&
@@ -49,9 +49,9 @@ export const make = (
   /** The first or the last calls, by their times and by their ids. */
   const endOf = Effect.fnUntraced(function* (project_id: number, rollup: Rollups.Rollup, order: EventIndex.Order) {
     const isAfter = sql.literal(order === "asc" ? ">" : "<")
-    const columns = CountedEvents.selected(sql)
+    const columns = CountedEvent.selected(sql)
     let found: Ends | undefined
-    const add = (events: ReadonlyArray<CountedEvents.CountedEvent>) => {
+    const add = (events: ReadonlyArray<CountedEvent.CountedEvent>) => {
       for (const event of events) found = SessionParts.joined(found, SessionParts.endsOf(event))
     }
     yield* search(

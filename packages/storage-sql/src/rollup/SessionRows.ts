@@ -7,6 +7,7 @@ import * as EachRow from "../dialect/EachRow.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import type * as Position from "./Position.ts"
 import * as Rollups from "./Rollups.ts"
@@ -48,7 +49,7 @@ const addPart = (sessions: PartsOfSessions, session: number, part: SessionParts.
   parts.set(key, { ...found, ...SessionParts.joined(found, part) })
 }
 
-const addEvent = (sessions: PartsOfSessions, event: CountedEvents.CountedEvent): void => {
+const addEvent = (sessions: PartsOfSessions, event: CountedEvent.CountedEvent): void => {
   const tally = new Tally()
   tally.add(event)
   addPart(sessions, event.session, { ...event, ...SessionParts.endsOf(event), tally })
@@ -178,7 +179,7 @@ export const make = (sql: SqlClient.SqlClient) => {
    */
   const backlogs = () => {
     let kept:
-      | { readonly from: Position.Position; readonly events: ReadonlyArray<CountedEvents.CountedEvent> }
+      | { readonly from: Position.Position; readonly events: ReadonlyArray<CountedEvent.CountedEvent> }
       | undefined
     return Effect.fnUntraced(function* (
       project_id: number,
@@ -186,7 +187,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       asOf: EventId
     ): Effect.fn.Return<Backlog | undefined, SqlError.SqlError> {
       if (kept === undefined || kept.from.edits !== position.edits || kept.from.last > position.last) {
-        const read: Array<CountedEvents.CountedEvent> = []
+        const read: Array<CountedEvent.CountedEvent> = []
         const { last: above } = position
         const isWhole = yield* events.forEach(project_id, { above }, (event) => read.push(event), maxBacklog)
         if (!isWhole) return undefined

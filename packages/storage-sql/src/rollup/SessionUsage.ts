@@ -7,6 +7,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
@@ -30,7 +31,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     counts: ReadonlyArray<readonly [session: number, events: number]>,
     { fromMs, toMs }: Pick<UsageQuery, "fromMs" | "toMs">,
-    use: (event: CountedEvents.CountedEvent) => void
+    use: (event: CountedEvent.CountedEvent) => void
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const isAny = fromMs === undefined && toMs === undefined
     const range = isAny ? {} : { condition: CallTimes.isDuring(sql, { fromMs, toMs }) }
@@ -56,7 +57,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     query: UsageQuery,
     after: number,
-    use: (event: CountedEvents.CountedEvent) => void,
+    use: (event: CountedEvent.CountedEvent) => void,
     isFull: () => boolean
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
     const { last } = yield* positions.read(project_id)

@@ -12,7 +12,7 @@ import {
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
-import type * as CountedEvents from "./CountedEvents.ts"
+import type * as CountedEvent from "./CountedEvent.ts"
 import * as Names from "./Names.ts"
 import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
@@ -94,7 +94,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       return yield* toPage(number, query, time, groups.page)
     }
     const isMatch = UsageRows.matcherOf(query, filter)
-    const addEvent = (event: CountedEvents.CountedEvent) => {
+    const addEvent = (event: CountedEvent.CountedEvent) => {
       if (isMatch(event)) add(event, (sums) => sums.add(event))
     }
     return yield* pageAfter(yield* ofSessions.addAll(number, query, before(0), addEvent, isFull))

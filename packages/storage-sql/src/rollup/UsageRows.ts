@@ -14,6 +14,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EachRow from "../dialect/EachRow.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
@@ -21,7 +22,7 @@ import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
 /** An event, or a row of events that have all of this in common. */
-export interface UsageRow extends CountedEvents.CountedBy {
+export interface UsageRow extends CountedEvent.CountedBy {
   readonly atMs: number
 }
 
@@ -92,7 +93,7 @@ const rangeOf = ({ fromMs = 0, toMs = endMs }: UsageQuery): TimeRanges.TimeRange
 
 const isIn =
   (ranges: ReadonlyArray<TimeRanges.TimeRange>) =>
-  ({ atMs }: CountedEvents.CountedEvent): boolean =>
+  ({ atMs }: CountedEvent.CountedEvent): boolean =>
     ranges.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs)
 
 /** Whether a row is looked for. */
@@ -163,7 +164,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     range: TimeRanges.TimeRange,
     ends: ReadonlyArray<TimeRanges.TimeRange>,
     { last }: Position.Position,
-    use: (event: CountedEvents.CountedEvent) => void
+    use: (event: CountedEvent.CountedEvent) => void
   ) {
     for (const end of ends) yield* events.forEachDuring(project_id, end, { upTo: last }, use)
     yield* events.forEachDuring(project_id, range, { above: last }, use)
@@ -173,11 +174,11 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /** The same for several steps over one range: reads the events once, if they are not too many. */
   const forEachOnce = () => {
-    let kept: { readonly from: EventId; readonly events: Array<CountedEvents.CountedEvent> } | undefined
+    let kept: { readonly from: EventId; readonly events: Array<CountedEvent.CountedEvent> } | undefined
     let areKept = true
     const forEachOther: ForEachOther = Effect.fnUntraced(function* (project_id, range, ends, position, use) {
       if (kept === undefined || position.last < kept.from) {
-        const read: Array<CountedEvents.CountedEvent> = []
+        const read: Array<CountedEvent.CountedEvent> = []
         kept = { from: position.last, events: read }
         return yield* forEachEvent(project_id, range, ends, position, (event) => {
           use(event)
