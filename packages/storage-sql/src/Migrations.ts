@@ -6,6 +6,7 @@ import recorded from "./migrations/0002Recorded.ts"
 import auditLog from "./migrations/0003AuditLog.ts"
 import statedCost from "./migrations/0004StatedCost.ts"
 import callTimes from "./migrations/0005CallTimes.ts"
+import partlyPriced from "./migrations/0006PartlyPriced.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -16,7 +17,8 @@ const migrations = {
   "0002_recorded": recorded,
   "0003_audit_log": auditLog,
   "0004_stated_cost": statedCost,
-  "0005_call_times": callTimes
+  "0005_call_times": callTimes,
+  "0006_partly_priced": partlyPriced
 }
 
 /** The names of all migrations, in their order. */

@@ -24,6 +24,8 @@ export const sumFields = {
   errors: Schema.Int,
   /** Calls without a cost. */
   unpricedEvents: Schema.Int,
+  /** Calls whose cost leaves something out, because the price list has no price for it. */
+  partlyPricedEvents: Schema.Int,
   inputTokens: Schema.Int,
   outputTokens: Schema.Int,
   cacheReadTokens: Schema.Int,

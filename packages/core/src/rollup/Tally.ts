@@ -15,6 +15,8 @@ export type Countable = Pick<
   | "cacheWriteTokens"
   | "reasoningTokens"
   | "costUsd"
+  | "statedCostUsd"
+  | "unpricedParts"
   | "durationMs"
 >
 
@@ -22,6 +24,7 @@ const counters = [
   "events",
   "errors",
   "unpricedEvents",
+  "partlyPricedEvents",
   "inputTokens",
   "outputTokens",
   "cacheReadTokens",
@@ -46,6 +49,7 @@ export class Tally {
     events: 0,
     errors: 0,
     unpricedEvents: 0,
+    partlyPricedEvents: 0,
     inputTokens: 0,
     outputTokens: 0,
     cacheReadTokens: 0,
@@ -75,6 +79,10 @@ export class Tally {
     sums.reasoningTokens += event.reasoningTokens ?? 0
     if (event.costUsd === null) sums.unpricedEvents++
     else this.#cost += BigInt(event.costUsd)
+    // What an answer states is the whole.
+    if (event.statedCostUsd === null && event.unpricedParts !== null && event.unpricedParts.length > 0) {
+      sums.partlyPricedEvents++
+    }
     if (event.durationMs !== null) this.#durations.add(event.durationMs)
   }
 

@@ -12,7 +12,7 @@ import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
-const headings = ["CALLS", "ERRORS", "TOKENS IN", "OUT", "CACHED", "COST", "UNPRICED", "P50", "P95", "P99"]
+const headings = ["CALLS", "ERRORS", "TOKENS IN", "OUT", "CACHED", "COST", "UNPRICED", "PARTLY", "P50", "P95", "P99"]
 const errorsColumn = 1
 
 const countOrNone = (count: number): string => (count === 0 ? "" : Figures.integer(count))
@@ -25,6 +25,7 @@ const figuresOf = (group: InProcess.RecordedUsage): ReadonlyArray<string> => [
   Figures.integer(group.cache_read_tokens),
   Figures.dollars(group.cost_usd),
   countOrNone(group.unpriced_events),
+  countOrNone(group.partly_priced_events),
   Figures.duration(group.duration_ms_p50),
   Figures.duration(group.duration_ms_p95),
   Figures.duration(group.duration_ms_p99)

@@ -12,7 +12,7 @@ describe("tachograph migrate", () => {
     const cwd = temporaryFolder()
     expect(await run(["migrate"], { cwd })).toMatchObject({
       code: 0,
-      stdout: "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times\n"
+      stdout: "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n"
     })
     expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "The tables are up to date\n" })
   })
@@ -23,7 +23,8 @@ describe("tachograph migrate", () => {
     const missing = join(folder, "missing.db")
     expect(await dryRun(`sqlite:${missing}`)).toMatchObject({
       code: 0,
-      stdout: "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times\n",
+      stdout:
+        "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n",
       stderr: `The storage does not exist (SQLite, ${missing}): it would be created\n`
     })
     expect(readdirSync(folder)).toEqual([])
@@ -31,7 +32,7 @@ describe("tachograph migrate", () => {
     const former = readFileSync(file)
     expect(await dryRun(storage)).toMatchObject({
       code: 0,
-      stdout: "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times\n",
+      stdout: "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n",
       stderr: ""
     })
     expect(readFileSync(file).equals(former)).toBe(true)

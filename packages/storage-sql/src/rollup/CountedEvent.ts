@@ -26,6 +26,7 @@ export const columns = [
   "cache_write_tokens",
   "reasoning_tokens",
   "cost",
+  "stated_cost",
   "duration_ms"
 ] as const
 
@@ -37,6 +38,12 @@ export type Row = {
       : Column extends "model" | "response_model" | "error_type"
         ? string | null
         : Integer | null
+}
+
+/** What is counted of an event's kind. */
+export interface CountedKind extends Pick<Countable, "unpricedParts"> {
+  /** As it is stored. */
+  readonly api: number
 }
 
 /** By what events are added up, beside their time. */
@@ -69,7 +76,7 @@ const numberOf = (value: Integer | null): number | null => {
   return Number.isFinite(number) && number >= 0 ? Math.min(number, Number.MAX_SAFE_INTEGER) : null
 }
 
-export const of = (row: Row, api: number): CountedEvent => {
+export const of = (row: Row, { api, unpricedParts }: CountedKind): CountedEvent => {
   const id = UuidColumn.decode(row.event_id) as EventId
   const { model, response_model: responseModel } = row
   return {
@@ -90,6 +97,8 @@ export const of = (row: Row, api: number): CountedEvent => {
     cacheWriteTokens: numberOf(row.cache_write_tokens),
     reasoningTokens: numberOf(row.reasoning_tokens),
     costUsd: numberOf(row.cost),
+    statedCostUsd: numberOf(row.stated_cost),
+    unpricedParts,
     durationMs: numberOf(row.duration_ms)
   }
 }
@@ -112,5 +121,7 @@ export const ofNumbered = (event: EventColumns.NumberedEvent): CountedEvent => (
   cacheWriteTokens: event.summary.cacheWriteTokens,
   reasoningTokens: event.summary.reasoningTokens,
   costUsd: event.summary.costUsd,
+  statedCostUsd: event.summary.statedCostUsd,
+  unpricedParts: event.summary.unpricedParts,
   durationMs: event.summary.durationMs
 })

@@ -7,15 +7,19 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as SummaryReader from "../sql/SummaryReader.ts"
 import * as Damages from "./Damages.ts"
-import { type CountedEvent, columns, of, type Row } from "./CountedEvent.ts"
+import { type CountedEvent, type CountedKind, columns, of, type Row } from "./CountedEvent.ts"
 
 /** Events that one statement reads. */
 const pageSize = 2_000
 
 const maxCachedKinds = 10_000
+
+/** Of an event whose kind is gone by damage. */
+const noKind: CountedKind = { api: 0, unpricedParts: null }
 
 /** A range of ids. */
 export interface IdRange {
@@ -63,22 +67,29 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** The names of projects, which do not change. */
   const projects = new Map<number, ProjectId>()
 
-  /** APIs by the kinds of a project. Rows of kinds are only ever added. */
-  const apis = new Map<string, number>()
+  /** By the kinds of a project. Rows of kinds are only ever added. */
+  const kinds = new Map<string, CountedKind>()
+  const { unpricedParts } = EventColumns.kindFields(sql)
 
   const toCounted = Effect.fnUntraced(function* (
     project_id: number,
     rows: ReadonlyArray<Row>
   ): Effect.fn.Return<ReadonlyArray<CountedEvent>, SqlError.SqlError> {
     const nameOf = (kind: Integer) => `${project_id} ${kind}`
-    const unknown = new Set(rows.map(({ kind_number }) => kind_number).filter((kind) => !apis.has(nameOf(kind))))
-    if (apis.size > maxCachedKinds) apis.clear()
+    const unknown = new Set(rows.map(({ kind_number }) => kind_number).filter((kind) => !kinds.has(nameOf(kind))))
+    if (kinds.size > maxCachedKinds) kinds.clear()
     for (const chunk of BulkValues.chunks(Array.from(unknown))) {
-      const kinds = yield* sql<{ kind_number: Integer; api: Integer }>`SELECT kind_number, api FROM event_kinds
+      const found = yield* sql<{ kind_number: Integer; api: Integer; unpriced_parts: Integer | null }>`
+        SELECT kind_number, api, unpriced_parts FROM event_kinds
         WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "kind_number", "integer", chunk)}`
-      for (const { api, kind_number } of kinds) apis.set(nameOf(kind_number), Number(api))
+      for (const { api, kind_number, unpriced_parts } of found) {
+        kinds.set(nameOf(kind_number), {
+          api: Number(api),
+          unpricedParts: unpricedParts.decode(unpriced_parts, EventColumns.alone)
+        })
+      }
     }
-    return rows.map((row) => of(row, apis.get(nameOf(row.kind_number)) ?? 0))
+    return rows.map((row) => of(row, kinds.get(nameOf(row.kind_number)) ?? noKind))
   })
 
   /** Follows a condition. */

@@ -49,7 +49,14 @@ export const define = ({ describe, fixture, it }: Cases) => {
         variants: null,
         is_damaged: false
       }
-      const none = { errors: 0, unpriced_events: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+      const none = {
+        errors: 0,
+        unpriced_events: 0,
+        partly_priced_events: 0,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        reasoning_tokens: 0
+      }
       expect(configurations).toEqual([
         {
           ...{ ...uses, ...none, parameters: { ...parameters, temperature: 0 }, tools: [] },

@@ -22,7 +22,7 @@ const failed = {
 }
 
 const sums = {
-  ...{ events: 3, errors: 1, unpriced_events: 1, input_tokens: 3000, output_tokens: 300 },
+  ...{ events: 3, errors: 1, unpriced_events: 1, partly_priced_events: 0, input_tokens: 3000, output_tokens: 300 },
   ...{ cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, cost_usd: "0.0105" }
 }
 

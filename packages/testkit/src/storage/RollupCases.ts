@@ -228,9 +228,11 @@ export const define = (test: Test) => {
   test("says exactly what a few calls add up to", (storage) =>
     Effect.gen(function* () {
       const at = Date.UTC(2026, 2, 29, 0, 59, 59, 999)
+      const most = Number.MAX_SAFE_INTEGER
+      const statedWhole = { statedCostUsd: most, listCostUsd: 1, unpricedParts: ["audio"] } as const
       const calls: ReadonlyArray<readonly [ms: number, fields: Partial<EventSummary>]> = [
-        [at, { model: "m", inputTokens: 1, costUsd: Number.MAX_SAFE_INTEGER, durationMs: 1000 }],
-        [at + 1, { model: "m", outputTokens: 2, costUsd: Number.MAX_SAFE_INTEGER, durationMs: 2000 }],
+        [at, { model: "m", inputTokens: 1, costUsd: most, unpricedParts: ["audio"], durationMs: 1000 }],
+        [at + 1, { model: "m", outputTokens: 2, costUsd: most, ...statedWhole, durationMs: 2000 }],
         [at + 2, { model: "m", errorType: "e", person: PersonId.make("p"), durationMs: 60_000 }]
       ]
       yield* append(
@@ -238,7 +240,7 @@ export const define = (test: Test) => {
         calls.map(([ms, fields], n) => appendEvent(idAt(ms, n), { ...fields, receivedAt: DateTime.makeUnsafe(ms) }))
       )
       const sums = {
-        ...{ events: 3, errors: 1, unpricedEvents: 1, inputTokens: 1, outputTokens: 2 },
+        ...{ events: 3, errors: 1, unpricedEvents: 1, partlyPricedEvents: 1, inputTokens: 1, outputTokens: 2 },
         ...{ cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, costUsd: 18_014_398_509_481_982n }
       }
       for (const isDerived of [false, true]) {

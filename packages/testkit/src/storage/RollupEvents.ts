@@ -51,6 +51,8 @@ export const fieldsOf = (n: number): Partial<EventSummary> => {
     reasoningTokens: n % 5 === 0 ? 5 : null,
     errorType: isFailed ? "overloaded" : null,
     costUsd: isFailed ? null : 1_000_000_007 * n,
+    unpricedParts: n % 7 === 0 ? ["audio"] : null,
+    statedCostUsd: n % 14 === 0 ? 1_000_000_007 * n : null,
     durationMs: n % 4 === 0 ? null : 100 + 3 * n
   }
 }

@@ -3,7 +3,8 @@ import type { EventSummary, ListedEvent } from "../server/Types.ts"
 import { plain } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 import { damagedTitle } from "./Damaged.tsx"
-import { Cost, Duration, Tokens } from "./Facts.tsx"
+import { CallCost } from "./Costs.tsx"
+import { Duration, Tokens } from "./Facts.tsx"
 
 /** The titles of `Numbers`. */
 export const NumberTitles = () => (
@@ -38,7 +39,7 @@ export const Numbers = ({ call }: { readonly call: EventSummary }) => (
       <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
     </td>
     <td class="number">
-      <Cost usd={call.cost_usd} />
+      <CallCost call={call} />
     </td>
     <td class="number">
       <Duration ms={call.duration_ms} />

@@ -17,8 +17,7 @@ const show = (value: number) => Format.dollars(String(value))
 export const CostChart = (props: Props) => {
   const { rows } = props
   const sum = rows.every(({ cost_usd }) => cost_usd === null) ? null : rows.reduce((sum, row) => sum + costOf(row), 0)
-  const unpriced = rows.reduce((sum, { unpriced_events }) => sum + unpriced_events, 0)
-  return (
-    <Chart {...props} valueOf={costOf} show={show} total={Format.cost(sum === null ? null : String(sum), unpriced)} />
-  )
+  const isIncomplete = rows.some((row) => row.unpriced_events > 0 || row.partly_priced_events > 0)
+  const total = Format.cost(sum === null ? null : String(sum), isIncomplete)
+  return <Chart {...props} valueOf={costOf} show={show} total={total} />
 }

@@ -7,15 +7,6 @@ export const Time = ({ at }: { readonly at: string }) => (
   </time>
 )
 
-export const Cost = ({ usd, unpriced = 0 }: { readonly usd: string | null; readonly unpriced?: number }) => {
-  const missing = unpriced === 0 ? "" : `, without ${unpriced} calls that have no price`
-  return (
-    <span title={usd === null ? "No call has a price" : `${usd} US dollars${missing}`}>
-      {Format.cost(usd, unpriced)}
-    </span>
-  )
-}
-
 export const Bytes = ({ value }: { readonly value: number }) => (
   <span title={`${Format.count(value)} bytes`}>{Format.bytes(value)}</span>
 )

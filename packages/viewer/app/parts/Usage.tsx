@@ -2,7 +2,8 @@
 import type { ComponentChildren, RefObject } from "preact"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
-import { Cost, Duration, Tokens } from "./Facts.tsx"
+import { SumCost } from "./Costs.tsx"
+import { Duration, Tokens } from "./Facts.tsx"
 
 interface Props {
   readonly title: string
@@ -50,7 +51,7 @@ export const UsageTable = ({ keyOf, list, nameOf, rows, selection, title }: Prop
               <Tokens input={row.input_tokens} cached={row.cache_read_tokens} output={row.output_tokens} />
             </td>
             <td class="number">
-              <Cost usd={row.cost_usd} unpriced={row.unpriced_events} />
+              <SumCost of={row} />
             </td>
             <td class="number">
               <Duration ms={row.duration_ms_p50} />

@@ -6,6 +6,9 @@ const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignif
 
 export const count = (value: number): string => grouped.format(value)
 
+/** `1 call`, `2,000 calls`. */
+export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
+
 /** 1,234 is 1.23K. */
 export const short = (value: number): string => (value < 1_000 ? String(value) : compact.format(value))
 
@@ -44,9 +47,9 @@ export const dollars = (value: string | null): string => {
   return `${sign}$${size >= 0.00995 ? size.toFixed(2) : tiny.format(size)}`
 }
 
-/** `+` where some calls have no price. */
-export const cost = (usd: string | null, unpriced: number): string =>
-  `${dollars(usd)}${usd !== null && unpriced > 0 ? "+" : ""}`
+/** `+` where something has no price. */
+export const cost = (usd: string | null, isIncomplete: boolean): string =>
+  `${dollars(usd)}${usd !== null && isIncomplete ? "+" : ""}`
 
 export const duration = (ms: number | null): string => {
   if (ms === null) return "–"

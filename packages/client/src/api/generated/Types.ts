@@ -63,6 +63,7 @@ export interface Configuration {
   readonly events: number
   readonly errors: number
   readonly unpriced_events: number
+  readonly partly_priced_events: number
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cache_read_tokens: number
@@ -384,6 +385,7 @@ export interface Session {
   readonly events: number
   readonly errors: number
   readonly unpriced_events: number
+  readonly partly_priced_events: number
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cache_read_tokens: number
@@ -533,6 +535,7 @@ export interface UsageGroup {
   readonly events: number
   readonly errors: number
   readonly unpriced_events: number
+  readonly partly_priced_events: number
   readonly input_tokens: number
   readonly output_tokens: number
   readonly cache_read_tokens: number

@@ -1,5 +1,6 @@
 /** How a version of an agent was called. Configurations that differ in one short place of their instructions are one, with its variants. */
-import { Cost, Time } from "../../parts/Facts.tsx"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { Text } from "../../parts/Text.tsx"
 import * as Route from "../../route/Route.ts"
@@ -28,7 +29,7 @@ export const Configurations = ({ agent, version }: { readonly agent: string; rea
 }
 
 const OneConfiguration = ({ configuration }: { readonly configuration: Configuration }) => {
-  const { cost_usd, events, first_used_at, unpriced_events, variants } = configuration
+  const { events, first_used_at, variants } = configuration
   const instructions = textOf.instructions(configuration)
   return (
     <details class="configuration">
@@ -36,10 +37,8 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
         <b>
           <Plain text={configuration.model ?? "no model"} />
         </b>
-        <span>
-          {Format.count(events)} {events === 1 ? "call" : "calls"}
-        </span>
-        <Cost usd={cost_usd} unpriced={unpriced_events} />
+        <span>{Format.counted(events, "call")}</span>
+        <SumCost of={configuration} />
         <span>
           <Time at={first_used_at} /> to <Time at={configuration.last_used_at} />
         </span>
@@ -85,7 +84,7 @@ const ListOfVariants = ({ variants }: { readonly variants: NonNullable<Configura
           <a href={Route.to(["events", first_event_id], { tab: "settings" })}>
             <Plain text={Words.line(text) || "nothing"} />
           </a>{" "}
-          {Format.count(events)} {events === 1 ? "call" : "calls"}
+          {Format.counted(events, "call")}
         </li>
       ))}
     </ul>

@@ -1,6 +1,7 @@
 /** What is known of a call. */
 import type { ComponentChildren } from "preact"
-import { Bytes, Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
+import { Bytes, Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import type { CallState } from "../../server/useCall.ts"
@@ -43,19 +44,6 @@ const unpriced: Readonly<Record<string, string>> = {
   "service-tier": "the price list lacks its service tier"
 }
 
-const unpricedParts: Readonly<Record<NonNullable<CallState["call"]["unpriced_parts"]>[number], string>> = {
-  audio: "audio",
-  images: "images",
-  video: "video",
-  cache_write_1h: "caches written for an hour",
-  citations: "citations",
-  web_search: "searches of the web",
-  file_search: "searches of files",
-  code_interpreter: "a code interpreter",
-  maps: "maps",
-  advisor: "an advisor"
-}
-
 export const EventFacts = ({ state: { call, fresh, output } }: { readonly state: CallState }) => (
   <aside class="side" aria-label="Facts of the call">
     <dl class="facts">
@@ -87,7 +75,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
         <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
       </Fact>
       <Fact name="Cost">
-        <Cost usd={call.cost_usd} />
+        <CallCost call={call} />
         {call.stated_cost_usd !== null && <small> as the answer says</small>}
         {call.unpriced !== null && (
           <small>
@@ -108,7 +96,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       )}
       {call.unpriced_parts !== null && call.unpriced_parts.length > 0 && (
         <Fact name="Without">
-          {call.unpriced_parts.map((part) => unpricedParts[part]).join(", ")}
+          {namesOf(call.unpriced_parts)}
           <small> the price list has no price for it</small>
         </Fact>
       )}

@@ -1,6 +1,7 @@
 /** `#/people/{id}`: what is known of a person, and their sessions. */
 import { useEffect } from "preact/hooks"
-import { Cost, Time, Tokens } from "../../parts/Facts.tsx"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Time, Tokens } from "../../parts/Facts.tsx"
 import { Value } from "../../parts/message/Value.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -114,7 +115,7 @@ const SessionsTable = ({ sessions }: Pick<SessionPage, "sessions">) => {
                 />
               </td>
               <td class="number">
-                <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
+                <SumCost of={session} />
               </td>
               <td class="number">
                 <Time at={session.last_event_at} />

@@ -1,8 +1,10 @@
 /** A call, as a mark in the stream: when it was, what it cost, and what it did to the history. */
 import { Damaged } from "../../parts/Damaged.tsx"
-import { Cost, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { CallCost } from "../../parts/Costs.tsx"
+import { Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { isRewrite, timeOf } from "./Items.ts"
 
@@ -12,8 +14,6 @@ interface Props {
   /** Where the session has several. */
   readonly thread: number | undefined
 }
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`
 
 /** What changed beside the messages. */
 const changesOf = (call: Call): ReadonlyArray<string> => [
@@ -36,13 +36,13 @@ export const CallMark = ({ call, number, thread }: Props) => {
           <Plain text={call.response_model ?? call.model ?? ""} />
         </span>
         <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
-        <Cost usd={call.cost_usd} />
+        <CallCost call={call} />
         <Duration ms={call.duration_ms} />
       </div>
       {call.is_damaged && <Damaged />}
       {isRewrite(call) && (
         <p class="rewrite">
-          History rewritten: {plural(call.gone_messages.length, "message")} gone, {call.kept_messages} kept
+          History rewritten: {Format.counted(call.gone_messages.length, "message")} gone, {call.kept_messages} kept
         </p>
       )}
       {call.new_messages.length === 0 && call.kept_messages > 0 && !isRewrite(call) && (

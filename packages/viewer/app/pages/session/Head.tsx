@@ -1,6 +1,7 @@
 /** What the session is, and how its stream is shown. */
 import { Fragment } from "preact"
-import { Bytes, Cost, Time, Tokens } from "../../parts/Facts.tsx"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Bytes, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
 import type { Session } from "../../server/Types.ts"
@@ -96,7 +97,7 @@ export const Head = ({
             </span>
           )}
           <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-          <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
+          <SumCost of={session} />
           <span
             title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
           >

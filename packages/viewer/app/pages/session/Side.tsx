@@ -1,6 +1,7 @@
 /** Beside the stream: what the selected call cost and why, and which messages cost most because they were sent again and again. */
 import { useMemo } from "preact/hooks"
-import { Bytes, Cost, Duration, Time } from "../../parts/Facts.tsx"
+import { CallCost } from "../../parts/Costs.tsx"
+import { Bytes, Duration, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -70,7 +71,7 @@ export const Side = ({ calls, carried, isOpen, messages, number, selected, shown
             <div>
               <dt>Cost</dt>
               <dd>
-                <Cost usd={selected.cost_usd} />
+                <CallCost call={selected} />
               </dd>
             </div>
             <div>

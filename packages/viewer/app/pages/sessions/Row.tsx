@@ -1,5 +1,6 @@
 import { Name } from "../../parts/CallCells.tsx"
-import { Cost, Time, Tokens } from "../../parts/Facts.tsx"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -51,7 +52,7 @@ export const Row = ({ isSelected, now, peek, session }: Props) => {
         </small>
       </td>
       <td class="number">
-        <Cost usd={session.cost_usd} unpriced={session.unpriced_events} />
+        <SumCost of={session} />
       </td>
       <td
         class="number"
