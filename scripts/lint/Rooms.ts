@@ -21,6 +21,20 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("json", "json reads JSON as it came.", "Format.ts"),
     room("stream", "stream cuts a body into payloads.", "Format.ts", "json"),
     room("usage", "usage counts tokens, in every format and dialect.", "Format.ts", "json"),
+    room("facts", "facts is what every format says in the same words: errors, providers, costs.", "Format.ts", "json"),
+    room("normal", "normal is the normal form of conversations, whatever the format.", "Format.ts", "json"),
+    room("anthropic", "anthropic reads messages.", "Format.ts", "json", "stream", "usage", "facts", "normal"),
+    room("google", "google reads models and interactions.", "Format.ts", "json", "stream", "usage", "facts", "normal"),
+    room(
+      "openai",
+      "openai reads chat completions, in which others count as they do in their own formats, and responses.",
+      ...["Format.ts", "json", "stream", "usage", "facts", "normal", "anthropic"]
+    ),
+    room(
+      "aisdk",
+      "aisdk reads the calls of the AI SDK, which has what providers say in its own words.",
+      ...["Format.ts", "json", "stream", "usage", "facts", "normal", "anthropic", "google"]
+    ),
     room("bedrock", "bedrock reads the frames of AWS and Converse.", "Format.ts", "json", "stream", "usage"),
     room("PercentDecoding.ts", "PercentDecoding.ts decodes URLs."),
     room("Remember.ts", "Remember.ts keeps results."),

@@ -149,7 +149,7 @@ export const cases: ReadonlyArray<Case> = [
       "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node.",
       ...["node:fs", "effect", "@effect/platform-node/X"]
     ),
-    allows(from, "@tachograph/formats", "@tachograph/formats/Messages")
+    allows(from, "@tachograph/formats", "@tachograph/formats/anthropic/Messages")
   ]),
   roomForbids("client", "delivery", "../tap/Thing.ts", "../Recorder.ts"),
 

@@ -1,11 +1,11 @@
 /** What reads on what the price of a call depends besides its facts, by the name that an event carries. */
-import { billing as AiSdk } from "./AiSdk.ts"
-import { billing as ChatCompletions } from "./ChatCompletions.ts"
+import { billing as AiSdk } from "./aisdk/AiSdk.ts"
+import { billing as ChatCompletions } from "./openai/ChatCompletions.ts"
 import type { Api, ReadBilling } from "./Format.ts"
-import { billing as Interactions } from "./Interactions.ts"
-import { billing as Messages } from "./Messages.ts"
-import { billing as Models } from "./Models.ts"
-import { billing as Responses } from "./Responses.ts"
+import { billing as Interactions } from "./google/Interactions.ts"
+import { billing as Messages } from "./anthropic/Messages.ts"
+import { billing as Models } from "./google/Models.ts"
+import { billing as Responses } from "./openai/Responses.ts"
 
 export const billings: Readonly<Record<Api, ReadBilling>> = {
   "provider1-chat-completions": ChatCompletions,

@@ -7,7 +7,7 @@ import { get, isEmpty, text } from "./json/Read.ts"
 import { conversationIn } from "./Links.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 import { pathOf } from "./Recognise.ts"
-import { running } from "./StopReasons.ts"
+import { running } from "./facts/StopReasons.ts"
 
 /** The formats with such calls, and the name of an id among the parameters of a request for it. */
 const idKeys = {

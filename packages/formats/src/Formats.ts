@@ -1,11 +1,11 @@
 /** The formats by the name that an event carries. */
-import { AiSdk } from "./AiSdk.ts"
-import { ChatCompletions } from "./ChatCompletions.ts"
+import { AiSdk } from "./aisdk/AiSdk.ts"
+import { ChatCompletions } from "./openai/ChatCompletions.ts"
 import type { Api, Format } from "./Format.ts"
-import { Interactions } from "./Interactions.ts"
-import { Messages } from "./Messages.ts"
-import { Models } from "./Models.ts"
-import { Responses } from "./Responses.ts"
+import { Interactions } from "./google/Interactions.ts"
+import { Messages } from "./anthropic/Messages.ts"
+import { Models } from "./google/Models.ts"
+import { Responses } from "./openai/Responses.ts"
 
 export const formats = {
   "provider1-chat-completions": ChatCompletions,

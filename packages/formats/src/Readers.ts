@@ -1,11 +1,11 @@
 /** What reads the conversations of each format, by the name that an event carries. */
-import { reader as AiSdk } from "./AiSdk.ts"
-import { reader as ChatCompletions } from "./ChatCompletions.ts"
+import { reader as AiSdk } from "./aisdk/AiSdk.ts"
+import { reader as ChatCompletions } from "./openai/ChatCompletions.ts"
 import type { Api, ConversationReader } from "./Format.ts"
-import { reader as Interactions } from "./Interactions.ts"
-import { reader as Messages } from "./Messages.ts"
-import { reader as Models } from "./Models.ts"
-import { reader as Responses } from "./Responses.ts"
+import { reader as Interactions } from "./google/Interactions.ts"
+import { reader as Messages } from "./anthropic/Messages.ts"
+import { reader as Models } from "./google/Models.ts"
+import { reader as Responses } from "./openai/Responses.ts"
 
 export const readers: Readonly<Record<Api, ConversationReader>> = {
   "provider1-chat-completions": ChatCompletions,

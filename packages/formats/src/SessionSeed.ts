@@ -1,10 +1,10 @@
 /** What makes the calls of one conversation one session, where nothing names one: its beginning, which all its calls have in common. */
 import type { Api, Conversation, ConversationReader, Message } from "./Format.ts"
-import { identity } from "./Identity.ts"
+import { identity } from "./normal/Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { isObject } from "./json/Read.ts"
 import { conversationIn } from "./Links.ts"
-import { quietInstructions } from "./Noise.ts"
+import { quietInstructions } from "./normal/Noise.ts"
 import { readers } from "./Readers.ts"
 
 /** The beginning of a conversation in which no user says anything has no more messages. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { errorOf } from "../src/Errors.ts"
+import { errorOf } from "../src/facts/Errors.ts"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "../src/Failures.ts"
 
 describe("a failure", () => {

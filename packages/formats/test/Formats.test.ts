@@ -2,7 +2,7 @@ import { billings } from "../src/Billings.ts"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Api, type Facts, type Format, formats } from "@tachograph/formats"
-import { identity } from "@tachograph/formats/Identity"
+import { identity } from "@tachograph/formats/normal/Identity"
 import { toText } from "./Streams.ts"
 
 const all = Object.entries(formats) as unknown as ReadonlyArray<readonly [Api, Format<unknown>]>

@@ -1,7 +1,7 @@
 /** Streams whose every event brings fields that were not there before. */
 import { expect, it } from "vitest"
 import { accumulators } from "../src/Accumulators.ts"
-import { accumulator as aiSdk } from "../src/AiSdkStream.ts"
+import { accumulator as aiSdk } from "../src/aisdk/Stream.ts"
 import { growthOfMemory } from "./Memory.ts"
 import { toText } from "./Streams.ts"
 

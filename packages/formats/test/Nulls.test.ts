@@ -3,7 +3,7 @@ import { formats, type Api } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
 import { accumulators } from "../src/Accumulators.ts"
 import { billings } from "../src/Billings.ts"
-import { errorOf } from "../src/Errors.ts"
+import { errorOf } from "../src/facts/Errors.ts"
 import { failureOf, outputOf } from "../src/Failures.ts"
 import { accumulate, toText } from "./Streams.ts"
 

@@ -1,7 +1,7 @@
 /** Shapes of calls that are odd, but are sent: each is read as what it is, and nothing of it is left out. */
 import { describe, expect, it } from "vitest"
 import { formats, type Json } from "@tachograph/formats"
-import { part } from "../src/Parts.ts"
+import { part } from "../src/normal/Parts.ts"
 
 const {
   "provider1-chat-completions": chat,

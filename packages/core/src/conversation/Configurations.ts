@@ -5,8 +5,8 @@
  */
 import type { Api, Message, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import { isInstruction } from "@tachograph/formats/Instructions"
-import * as Noise from "@tachograph/formats/Noise"
+import { isInstruction } from "@tachograph/formats/normal/Instructions"
+import * as Noise from "@tachograph/formats/normal/Noise"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"

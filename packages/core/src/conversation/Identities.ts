@@ -1,7 +1,7 @@
 /** Numbers for what messages say, so that two messages are compared without their texts. */
 import type { Message } from "@tachograph/formats"
-import { identity } from "@tachograph/formats/Identity"
-import { isInstruction } from "@tachograph/formats/Instructions"
+import { identity } from "@tachograph/formats/normal/Identity"
+import { isInstruction } from "@tachograph/formats/normal/Instructions"
 import { hash } from "node:crypto"
 
 /** What a message says: equal for messages of the same identity. Counted from 0. */

@@ -5,7 +5,7 @@
 import type { Api, Message } from "@tachograph/formats"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
-import * as Noise from "@tachograph/formats/Noise"
+import * as Noise from "@tachograph/formats/normal/Noise"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"

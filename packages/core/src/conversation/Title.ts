@@ -1,7 +1,7 @@
 /** The title of a session: what the user said first. */
 import { type Api, formats, type Message } from "@tachograph/formats"
 import { isObject } from "@tachograph/formats/json/Read"
-import * as Noise from "@tachograph/formats/Noise"
+import * as Noise from "@tachograph/formats/normal/Noise"
 
 /** Characters of a title, as code points. */
 const maxCharacters = 200

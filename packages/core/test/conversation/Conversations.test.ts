@@ -1,6 +1,6 @@
 /** Sessions as messages and calls, of the providers' formats. */
 import { type Api, formats } from "@tachograph/formats"
-import { identity } from "@tachograph/formats/Identity"
+import { identity } from "@tachograph/formats/normal/Identity"
 import { RandomJson, StorageSuite, TestSeed } from "@tachograph/testkit"
 import { DateTime, Effect } from "effect"
 import fc from "fast-check"

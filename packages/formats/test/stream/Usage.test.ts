@@ -2,7 +2,7 @@
 import { type Api, formats, type JsonObject } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
 import { accumulators } from "../../src/Accumulators.ts"
-import { accumulator as aiSdk } from "../../src/AiSdkStream.ts"
+import { accumulator as aiSdk } from "../../src/aisdk/Stream.ts"
 import { accumulate, toText } from "../Streams.ts"
 
 type Wired = Exclude<Api, "aisdk">

@@ -2,7 +2,7 @@
 import { Events } from "@tachograph/api"
 import { type Event, EventSummary, type WrittenEvent } from "@tachograph/core"
 import { formats } from "@tachograph/formats"
-import { leadingInstructions } from "@tachograph/formats/Instructions"
+import { leadingInstructions } from "@tachograph/formats/normal/Instructions"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"

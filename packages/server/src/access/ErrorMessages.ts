@@ -1,5 +1,5 @@
 /** What failed calls say about it. Lists have the type of an error only, so each of their outputs is read. */
-import * as ErrorBodies from "@tachograph/formats/Errors"
+import * as ErrorBodies from "@tachograph/formats/facts/Errors"
 import type { InProcess } from "@tachograph/router"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
