@@ -73,12 +73,12 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
     room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
     room("rollup", "rollup adds calls up; it has no storage.", "domain", "payload/format"),
-    room("storage", "storage is what passes the port to storages.", "domain", "payload/format", "payload"),
     room(
-      "Storage.ts",
-      "Storage.ts is the port to storages.",
-      ...["domain", "payload/format", "payload", "rollup", "storage"]
+      "storage",
+      "storage is what passes the port to storages, in parts.",
+      ...["domain", "payload/format", "payload", "rollup"]
     ),
+    room("Storage.ts", "Storage.ts is the port to storages.", "domain", "storage"),
     room(
       "sessions",
       "sessions loads and caches what is known of a session.",

@@ -88,8 +88,7 @@ import * as Resources from "./Resources.ts"
 import { Storage } from "./Storage.ts"
 import type { ListPage } from "./storage/Lists.ts"
 import type { RulesInUse } from "./storage/Stored.ts"
-
-type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
+import type { Result } from "./storage/Result.ts"
 
 /** Fingerprints that are known to exist. Every event names one, and none is ever deleted. */
 const cachedFingerprints = 10_000

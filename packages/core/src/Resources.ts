@@ -19,8 +19,7 @@ import { Damage } from "./payload/format/Damage.ts"
 import type { Storage } from "./Storage.ts"
 import type { ListPage, ListQuery } from "./storage/Lists.ts"
 import type { StoredFingerprint } from "./storage/Stored.ts"
-
-type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
+import type { Result } from "./storage/Result.ts"
 
 /** Most bytes of free text in one page. Descriptions and properties may each be as long as a body. */
 const maxPageBytes = 1024 * 1024

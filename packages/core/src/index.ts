@@ -105,8 +105,10 @@ export { LruCache } from "./read/LruCache.ts"
 export { SessionCacheBytes } from "./sessions/SessionCache.ts"
 export { type StaleSession, StaleSessions } from "./sessions/StaleSessions.ts"
 export * as ObservableMetrics from "./telemetry/ObservableMetrics.ts"
-export { Storage } from "./Storage.ts"
+export { Storage, type StoragePort } from "./Storage.ts"
 export { inModule, moduleOf, type StorageModule } from "./StorageModule.ts"
+export type { Nodes } from "./storage/Nodes.ts"
+export type { Result as StorageResult } from "./storage/Result.ts"
 export {
   type AppendEvent,
   KeyConflict,
@@ -117,16 +119,8 @@ export {
   type TakenKey
 } from "./storage/Appending.ts"
 export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
-export type {
-  DerivedCheck,
-  DerivedPlace,
-  ListedPack,
-  ListedShared,
-  NextSession,
-  PackPage,
-  SessionEvent,
-  TableCheck
-} from "./storage/Inventory.ts"
+export type { DerivedCheck, DerivedPlace } from "./storage/Derived.ts"
+export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
 export type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
 export type {
   EventPack,

@@ -186,7 +186,7 @@ else {
       Effect.gen(function* () {
         const impatient = yield* open({ ...config, operationTimeout: 2_000 })
         const record = (session: string) => Effect.exit(Calls.record(impatient.recorder, call(session, "anna")))
-        const nodeOf = (session: string) => storage.nodeOf(storage.laneOf(SessionId.make(session)))
+        const nodeOf = (session: string) => storage.nodes!.nodeOf(storage.nodes!.laneOf(SessionId.make(session)))
         const stalled = nodeOf(there[0]!)
         expect(nodeOf(elsewhere[0]!)).not.toBe(stalled)
         // More than there are connections, of which no two wait for the same row.

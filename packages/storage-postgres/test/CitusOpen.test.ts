@@ -71,7 +71,7 @@ else {
         )
         yield* Samples.append(storage, others)
         const found = yield* storage.listEvents(defaultProject, { order: "desc", limit: 1_000 })
-        return [events.map(({ summary }) => storage.laneOf(summary.session)), found.length] as const
+        return [events.map(({ summary }) => storage.nodes!.laneOf(summary.session)), found.length] as const
       }).pipe(Effect.provide(PostgresStorage.layer(config)))
       expect(new Set(lanes).size).toBe(9)
       expect(found).toBe(200)

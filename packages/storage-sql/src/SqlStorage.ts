@@ -2,7 +2,7 @@
  * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. What differs between them is in `dialect/`;
  * tables are created in `migrations/`, and distributed in `Distribution.ts`.
  */
-import { type AppendEvent, Storage } from "@tachograph/core"
+import { type AppendEvent, type SessionId, Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
@@ -100,14 +100,17 @@ const make = Effect.fnUntraced(function* ({
   const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     timed(name)(bounded(effect))
   const requestScrub = scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, erasing("scrub", scrub.run))
+  const isDistributed = Bucket.isDistributed(sql)
   // Each node takes a batch. Other operations keep some connections.
-  const appendConcurrency = Bucket.isDistributed(sql)
-    ? Math.max(concurrency, Math.floor(0.8 * connections))
-    : concurrency
-  const nodeConcurrency = Bucket.isDistributed(sql)
-    ? Math.max(1, Math.floor(maxNodeShare * appendConcurrency))
-    : Number.POSITIVE_INFINITY
-  const inSlot = NodeSlots.make(sql, nodeConcurrency)
+  const appendConcurrency = isDistributed ? Math.max(concurrency, Math.floor(0.8 * connections)) : concurrency
+  const nodes = isDistributed
+    ? {
+        laneOf: (session: SessionId) => Bucket.laneOf(sql, session),
+        nodeOf: (lane: number) => Nodes.ofLane(sql, lane),
+        concurrency: Math.max(1, Math.floor(maxNodeShare * appendConcurrency)),
+        checkCommits: operationOf("checkCommits", TwoPhaseCommit.refuseInDoubt(sql))
+      }
+    : undefined
   const projects = Projects.make(sql)
   const repairs = IndexRepair.make(sql, repair)
   const derivation = Derivation.make(sql, projects, repairs)
@@ -130,9 +133,11 @@ const make = Effect.fnUntraced(function* ({
   const accounts = Accounts.make(sql, projects)
   // With several connections, erasures and appends do not wait for each other.
   const pace = connections === 1 ? yield* ErasurePace.make() : ErasurePace.unlimited
-  const appendEvents = operation("appendEvents", (events: ReadonlyArray<AppendEvent>) =>
-    inSlot(events, appending.appendEvents(events))
-  )
+  const inSlot = nodes && NodeSlots.make(nodes)
+  const appendEvents = operation("appendEvents", (events: ReadonlyArray<AppendEvent>) => {
+    const append = appending.appendEvents(events)
+    return inSlot === undefined ? append : inSlot(events, append)
+  })
   const eraseEvents = erasing("eraseEvents", erasure.eraseEvents)
   const deleteEmptySession = erasing("deleteEmptySession", sweep.deleteEmptySession)
   const deriveEvents = operation("deriveEvents", derivation.deriveEvents)
@@ -140,9 +145,7 @@ const make = Effect.fnUntraced(function* ({
 
   return Storage.of({
     appendConcurrency,
-    laneOf: (session) => Bucket.laneOf(sql, session),
-    nodeOf: (lane) => Nodes.ofLane(sql, lane),
-    nodeConcurrency,
+    nodes,
     appendEvents: (events) => pace.append(appendEvents(events)),
     watermark: operation("watermark", watermark),
     getEvent: reading("getEvent", events.getEvent),
@@ -156,7 +159,6 @@ const make = Effect.fnUntraced(function* ({
     readPackRanges: reading("readPackRanges", packs.readPackRanges),
     readShared: reading("readShared", packs.readShared),
     sharedTextBytes: operation("sharedTextBytes", packs.sharedTextBytes),
-    checkCommits: operationOf("checkCommits", TwoPhaseCommit.refuseInDoubt(sql)),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),

@@ -111,6 +111,8 @@ const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => 
 })
 
 const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service"]) => {
+  const { checkCommits = Effect.void } = storage.nodes ?? {}
+
   /** Deletes the events, and sweeps their sessions. */
   const eraseEvents = Effect.fnUntraced(function* (
     project: ProjectId,
@@ -211,7 +213,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     progress: Progress
   ) {
     // An erasure before this one was not done if a node has only prepared it: then nothing is found here, and yet it is there.
-    yield* storage.checkCommits
+    yield* checkCommits
     const state = yield* storage.getSession(project, session)
     if (state === undefined) return yield* new SessionNotFound()
     const receipt = yield* eraseEvents(project, { session }, unthrottled, progress)
@@ -232,7 +234,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   })
 
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId, progress: Progress) {
-    yield* storage.checkCommits
+    yield* checkCommits
     // What is stored of the person may be damaged.
     yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
     let receipt = emptyReceipt

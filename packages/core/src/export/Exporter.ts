@@ -19,9 +19,8 @@ import type { FingerprintId, RegisteredFingerprint } from "../domain/Fingerprint
 import type { Person } from "../domain/Person.ts"
 import type { ListPage } from "../storage/Lists.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
+import type { Result } from "../storage/Result.ts"
 import { NamesSeen } from "./NamesSeen.ts"
-
-type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
 
 /** What an export consists of, in the order in which an import needs it. */
 export type ExportItem =

@@ -24,8 +24,7 @@ import * as Bucket from "../sessions/Bucket.ts"
 import type { Storage } from "../Storage.ts"
 import type { AppendEvent } from "../storage/Appending.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
-
-type Result<A, E = never> = Effect.Effect<A, E | StorageUnavailable>
+import type { Result } from "../storage/Result.ts"
 
 /**
  * `imported`: it is stored now. `exists`: the same is there already. `kept`: another one of this name is there, which is not changed.

@@ -58,9 +58,6 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
 
   return Storage.of({
     appendConcurrency: 1,
-    laneOf: () => 0,
-    nodeOf: () => 0,
-    nodeConcurrency: Number.POSITIVE_INFINITY,
     appendEvents: Effect.fnUntraced(function* (events: ReadonlyArray<AppendEvent>) {
       const now = yield* Clock.currentTimeMillis
       yield* compressNew(events)
@@ -139,7 +136,6 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
       }),
     sharedTextBytes: (project, name) =>
       Effect.sync(() => projects.get(project)?.shared.get(Buffer.from(name).toString("hex"))?.size),
-    checkCommits: Effect.void,
     eraseEvents: (project, which, limit, entry) =>
       Effect.sync(() => {
         if (entry !== undefined) projectOf(project).appendAudit(entry)

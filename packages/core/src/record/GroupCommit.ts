@@ -70,8 +70,8 @@ const make = Effect.gen(function* () {
   const ids = yield* EventIds
   const sessions = new SessionCache(yield* SessionCacheBytes)
   const limits = yield* CommitLimits
-  const { appendConcurrency } = storage
-  const queue = new CommitQueue<Job>(limits.batch, storage.nodeConcurrency)
+  const { appendConcurrency, nodes } = storage
+  const queue = new CommitQueue<Job>(limits.batch, nodes?.concurrency)
   const wait = new QueueWait(limits.queue.waitMs)
   const inFlightKeys = new InFlightKeys<Job>()
   let isClosed = false
@@ -198,13 +198,13 @@ const make = Effect.gen(function* () {
   })
 
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
-    const lane = storage.laneOf(event.session)
+    const lane = nodes?.laneOf(event.session) ?? 0
     const job: Job = {
       key: keyOf(event.project, event.session),
       event,
       bytes: event.payload.text.length,
       lane,
-      node: storage.nodeOf(lane),
+      node: nodes?.nodeOf(lane) ?? 0,
       done: Deferred.makeUnsafe(),
       tick: wait.tickOf(event.arrivedAtMs)
     }

@@ -9,6 +9,7 @@ import type { JsonText } from "../domain/JsonText.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SharedPiece } from "../payload/format/SharedPiece.ts"
+import type { Result } from "./Result.ts"
 
 /** The state of a session that new packs build on. Session numbers are never reused within a project. */
 export interface SessionState {
@@ -74,3 +75,28 @@ export class StaleIds extends Data.TaggedError("stale-ids")<{
   /** The time from which new ids would be accepted now, in epoch milliseconds. */
   readonly notBefore: number
 }> {}
+
+export interface Appending {
+  /**
+   * Appends all events or none; the events of one session are given in the order of their packs. Creates missing agents,
+   * versions, people and sessions with the defaults of the interface. Agents are numbered from 1 within the project and
+   * versions within their agent, without gaps, also under concurrent appends. Dies if an event id exists already.
+   *
+   * Fails with `SessionConflict` if another writer has appended to a session, or erased from it, since its packs were
+   * written. Nothing is appended; the caller writes the packs again from the current state.
+   *
+   * Fails with `KeyConflict` if events of the same sessions exist under the same idempotency keys. A concurrent transaction
+   * that has inserted one of the keys is waited for. Nothing is appended. No two events of one session in a call may have
+   * the same key.
+   *
+   * Fails with `StaleIds` if an event `hasNewId` that may not be above every watermark that was returned. Nothing is appended;
+   * the caller gives all of them new ids.
+   *
+   * Returns the session number of each event. A new session has generation 0.
+   */
+  readonly appendEvents: (
+    events: ReadonlyArray<AppendEvent>
+  ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict | StaleIds>
+  /** How many calls of `appendEvents` to run concurrently for the best throughput. */
+  readonly appendConcurrency: number
+}

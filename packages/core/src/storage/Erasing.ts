@@ -1,9 +1,13 @@
 /** What is erased, and the steps of a sweep. */
+import type { StoredAudit } from "../domain/AuditEntry.ts"
+import type { PersonNotFound } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
+import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { Change, SweepPack } from "../payload/Sweep.ts"
 import type { SessionState } from "./Appending.ts"
+import type { Result } from "./Result.ts"
 
 export type Erasable =
   | { readonly person: PersonId }
@@ -71,4 +75,37 @@ export interface ErasedAtLast {
   readonly bytes: number
   /** Whether the session was deleted. */
   readonly session: boolean
+}
+
+export interface Erasing {
+  /**
+   * Deletes at most `limit` events, oldest first, and marks their sessions as pending sweep. Their payloads stay in the
+   * packs until the sessions are swept. Adds the entry, if there is one, to the audit log.
+   */
+  readonly eraseEvents: (
+    project: ProjectId,
+    which: Erasable,
+    limit: number,
+    entry?: StoredAudit
+  ) => Result<ErasedEvents>
+  /** The numbers of the sessions that are pending sweep: events were deleted from them since their last sweep. */
+  readonly listPendingSweep: (project: ProjectId, limit: number) => Result<ReadonlyArray<number>>
+  /**
+   * One step of sweeping a session, in a transaction that excludes appends to it. Reads packs, passes them to `rewrite`,
+   * applies the changes that it returns, and increments the session's generation if there are any. Returns undefined if the
+   * session does not exist. `rewrite` runs again when the transaction is retried, so it must not keep state between calls.
+   */
+  readonly sweepPacks: <A>(
+    project: ProjectId,
+    session: number,
+    request: SweepRequest,
+    rewrite: (packs: SweepPacks) => SweepChanges<A>
+  ) => Result<{ readonly value: A; readonly erased: ErasedAtLast } | undefined>
+  /**
+   * Deletes at most `limit` packs of a session that has no events, without reading them, and with the last of them the
+   * session. Returns undefined if the session does not exist or has events.
+   */
+  readonly deleteEmptySession: (project: ProjectId, session: number, limit: number) => Result<ErasedAtLast | undefined>
+  /** Deletes a person who has no events. Returns false if there are events. */
+  readonly deletePerson: (project: ProjectId, id: PersonId) => Result<boolean, PersonNotFound>
 }

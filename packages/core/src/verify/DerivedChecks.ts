@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { ProjectId } from "../domain/Project.ts"
-import type { DerivedPlace } from "../storage/Inventory.ts"
+import type { DerivedPlace } from "../storage/Derived.ts"
 import { attempt, type Run } from "./Run.ts"
 
 export const check = Effect.fnUntraced(function* (

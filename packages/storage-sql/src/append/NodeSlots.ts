@@ -3,25 +3,22 @@
  * up and its batch has ended for the queue: Citus cannot cancel a COMMIT, and the driver waits for the answer to a cancellation. Such an
  * append also keeps its slot, so that appends to the node never get the connections that others need.
  */
-import type { AppendEvent } from "@tachograph/core"
+import type { AppendEvent, Nodes } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { SqlClient } from "effect/sql"
-import * as Bucket from "../dialect/Bucket.ts"
-import * as Nodes from "../dialect/Nodes.ts"
 
 /** How long the driver takes at most to give up a connection with a statement that is not cancelled. */
 const cancelling = "6 seconds"
 
-/** `perNode` appends of a node at the same time. Others wait, without a connection. */
-export const make = (sql: SqlClient.SqlClient, perNode: number) => {
+/** So many appends of a node at the same time. Others wait, without a connection. */
+export const make = ({ concurrency, laneOf, nodeOf }: Nodes) => {
   const slots = new Map<number, Semaphore.Semaphore>()
   return <A, E>(events: ReadonlyArray<AppendEvent>, append: Effect.Effect<A, E>): Effect.Effect<A, E> => {
     const [first] = events
-    if (first === undefined || !Bucket.isDistributed(sql)) return append
-    const node = Nodes.ofLane(sql, Bucket.laneOf(sql, first.summary.session))
+    if (first === undefined) return append
+    const node = nodeOf(laneOf(first.summary.session))
     let ofNode = slots.get(node)
-    if (ofNode === undefined) slots.set(node, (ofNode = Semaphore.makeUnsafe(perNode)))
+    if (ofNode === undefined) slots.set(node, (ofNode = Semaphore.makeUnsafe(concurrency)))
     return ofNode.withPermits(1)(Effect.onInterrupt(append, () => Effect.sleep(cancelling)))
   }
 }
