@@ -89,13 +89,6 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "memory implements the storage port; record, read and erase reach it through Storage.ts.",
       ...["domain", "audit", "payload/format", "payload", "rollup", "storage", "Storage.ts", "sessions"]
     ),
-    room(
-      "follow",
-      "follow finds events as they become visible; it must not import record.",
-      "domain",
-      "storage",
-      "Storage.ts"
-    ),
     room("Resources.ts", "Resources.ts is what events name.", "domain", "payload/format", "storage", "Storage.ts"),
     room("facts", "facts reads what a call was, and prices it.", "Lazy.ts", "domain"),
     room("keys", "keys creates and verifies API keys.", "domain", "audit", "storage", "Storage.ts"),
@@ -117,12 +110,17 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "read",
       "read assembles stored events; it must not import record.",
-      ...["telemetry", "domain", "payload/format", "payload", "storage", "Storage.ts", "sessions"]
+      ...["telemetry", "domain", "audit", "payload/format", "payload", "storage", "Storage.ts", "sessions"]
+    ),
+    room(
+      "follow",
+      "follow finds events as they become visible; it must not import record.",
+      ...["domain", "storage", "Storage.ts", "read"]
     ),
     room(
       "conversation",
       "conversation reads the calls of a session as messages; it must not import record.",
-      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "storage", "Storage.ts", "read"]
+      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "storage", "Storage.ts", "sessions", "read"]
     ),
     room(
       "search",
@@ -137,7 +135,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "export",
       "export reads all that a project has, and takes it back; it must not import record.",
-      ...["domain", "payload/format", "storage", "Storage.ts", "sessions", "read", "Resources.ts"]
+      ...["domain", "payload/format", "storage", "Storage.ts", "read", "Resources.ts"]
     ),
     room(
       "derive",
@@ -147,6 +145,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "storage",
       "Storage.ts",
       "record"
+    ),
+    room(
+      "usage",
+      "usage reads what events add up to.",
+      ...["domain", "rollup", "storage", "Storage.ts", "read", "conversation", "derive"]
     ),
     room(
       "verify",

@@ -63,7 +63,7 @@ export { compressPieces } from "./payload/CompressPieces.ts"
 export { contentBytesOf, contentBytesPrefix } from "./payload/format/PackHead.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
 export type { EventChecksums } from "./domain/EventChecksums.ts"
-export { ofSummary as checksumOfSummary, ofTexts as checksumOfTexts } from "./read/Checksum.ts"
+export { ofSummary as checksumOfSummary, ofTexts as checksumOfTexts } from "./storage/Checksum.ts"
 export { Damage } from "./payload/format/Damage.ts"
 export { free as freeMemory } from "./payload/format/Memory.ts"
 export { lastWithinStep } from "./payload/Sweep.ts"
@@ -84,14 +84,12 @@ export type {
 } from "./conversation/SessionReader.ts"
 export { titleOf } from "./conversation/Title.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
-export {
-  type AuditListQuery,
-  type EventPage,
-  type ExportQuery,
-  Recorder,
-  type SessionListQuery,
-  type TextQuery
-} from "./Recorder.ts"
+export { type Operations, Recorder } from "./Recorder.ts"
+export type { AuditListQuery } from "./read/AuditLog.ts"
+export type { EventPage } from "./read/EventReads.ts"
+export type { ExportQuery } from "./export/Exporting.ts"
+export type { TextQuery } from "./search/TextSearch.ts"
+export type { SessionListQuery } from "./usage/UsageReads.ts"
 export type { ExportItem, Reserve } from "./export/Exporter.ts"
 export type { Imported, Importer } from "./export/Importer.ts"
 export type { GivenId } from "./record/CommitBatch.ts"

@@ -1,7 +1,7 @@
 /** Erasures that somebody asks for, with their two entries of the audit log: when they begin, and when they are complete. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type { PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
+import type { PersonNotFound, SessionNotFound } from "../domain/Errors.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import type { PersonId } from "../domain/Person.ts"
 import { CurrentProject, type ProjectId } from "../domain/Project.ts"
@@ -9,9 +9,17 @@ import type { SessionId } from "../domain/Session.ts"
 import type { StoredAudit } from "../domain/AuditEntry.ts"
 import type { Eraser } from "./Eraser.ts"
 import type { Storage } from "../Storage.ts"
+import type { Result } from "../storage/Result.ts"
 import * as Audit from "../audit/Audit.ts"
 
-export const make = (storage: Storage["Service"], eraser: Eraser["Service"]) => {
+export interface AuditedErasures {
+  /** Erases the person and all their events. After an interruption, run it again to complete it. */
+  readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
+  /** Erases a session and its events. */
+  readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
+}
+
+export const make = (storage: Storage["Service"], eraser: Eraser["Service"]): AuditedErasures => {
   const audited = Effect.fnUntraced(function* <E>(
     what: "session" | "person",
     name: string,
@@ -24,17 +32,13 @@ export const make = (storage: Storage["Service"], eraser: Eraser["Service"]) => 
     return receipt
   })
 
-  /** Erases the person and all their events. After an interruption, run it again to complete it. */
-  const erasePerson = (id: PersonId): Effect.Effect<ErasureReceipt, PersonNotFound | StorageUnavailable> =>
-    audited("person", id, (project, begun) => eraser.erasePerson(project, id, begun))
-
-  /** Erases a session and its events. */
-  const eraseSession = (session: SessionId): Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable> =>
-    audited("session", session, (project, begun) => eraser.eraseSession(project, session, begun))
-
   return {
-    erasePerson: Effect.fn("Recorder.erasePerson")(erasePerson),
-    eraseSession: Effect.fn("Recorder.eraseSession")(eraseSession)
+    erasePerson: Effect.fn("Recorder.erasePerson")((id) =>
+      audited("person", id, (project, begun) => eraser.erasePerson(project, id, begun))
+    ),
+    eraseSession: Effect.fn("Recorder.eraseSession")((session) =>
+      audited("session", session, (project, begun) => eraser.eraseSession(project, session, begun))
+    )
   }
 }
 

@@ -9,7 +9,7 @@ import { EventDamaged, type EventNotFound, type StorageUnavailable } from "../do
 import type { Event, EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as Join from "../payload/Join.ts"
-import * as Checksum from "./Checksum.ts"
+import * as Checksum from "../storage/Checksum.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as Pack from "../payload/format/Pack.ts"

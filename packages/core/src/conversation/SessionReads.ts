@@ -1,0 +1,80 @@
+/** Reads sessions as messages and calls, and what agent versions ran with. */
+import type { PriceList } from "@tachograph/prices"
+import * as Effect from "effect/Effect"
+import type {
+  AgentNotFound,
+  AgentVersionNotFound,
+  EventDamaged,
+  EventNotFound,
+  Overloaded,
+  SessionNotFound
+} from "../domain/Errors.ts"
+import { CurrentProject } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import type * as DamageLog from "../read/DamageLog.ts"
+import * as EventPages from "../read/EventPages.ts"
+import { StaleSessions } from "../sessions/StaleSessions.ts"
+import type { Storage } from "../Storage.ts"
+import type { Result } from "../storage/Result.ts"
+import type { ConfigurationPage, ConfigurationQuery } from "./Configurations.ts"
+import {
+  type CallQuery,
+  type MessagePage,
+  type MessageQuery,
+  type NumberedPage,
+  type SessionCall,
+  SessionReader
+} from "./SessionReader.ts"
+
+export interface SessionReads {
+  /** What an agent version ran with, by its latest calls first. Pages may have the same configuration, whose sums add up. */
+  readonly listConfigurations: (
+    query: ConfigurationListQuery
+  ) => Result<ConfigurationPage, AgentNotFound | AgentVersionNotFound | EventDamaged>
+  /** The messages of a session, each once, in the order in which they were carried first. */
+  readonly listMessages: (session: SessionId, query: MessageQuery) => Result<MessagePage, SessionNotFound | Overloaded>
+  /**
+   * The calls of a session, in the order in which they were recorded. With `afterEvent` those after this one, which the session
+   * must have.
+   */
+  readonly listCalls: (
+    session: SessionId,
+    query: CallQuery
+  ) => Result<NumberedPage<SessionCall>, SessionNotFound | EventNotFound | EventDamaged>
+}
+
+type ConfigurationListQuery = Omit<ConfigurationQuery, "fromMs" | "toMs"> & EventPages.Period
+
+export const make = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  logDamage: DamageLog.OnDamage,
+  pricing: Effect.Effect<{ readonly prices: PriceList.PriceList }>
+) {
+  const sessionReader = new SessionReader(storage, logDamage, pricing)
+  yield* (yield* StaleSessions).listen((project, session, why) => {
+    // Other sessions stay as they are. A client may ask for a damaged event all the time.
+    if (why === "damaged") return sessionReader.forgetSession(project, session)
+    sessionReader.forget()
+  })
+
+  const listMessages = Effect.fn("Recorder.listMessages")(function* (session: SessionId, query: MessageQuery) {
+    return yield* sessionReader.listMessages(yield* CurrentProject, session, query)
+  })
+
+  const listCalls = Effect.fn("Recorder.listCalls")(function* (session: SessionId, query: CallQuery) {
+    return yield* sessionReader.listCalls(yield* CurrentProject, session, query)
+  })
+
+  const listConfigurations = Effect.fn("Recorder.listConfigurations")(function* ({
+    from,
+    to,
+    ...query
+  }: ConfigurationListQuery) {
+    return yield* sessionReader.listConfigurations(yield* CurrentProject, {
+      ...query,
+      ...EventPages.callsBetween(from, to)
+    })
+  })
+
+  return { listMessages, listCalls, listConfigurations } satisfies SessionReads
+})

@@ -1,0 +1,39 @@
+/** Finds texts in the events that a filter finds. */
+import * as Effect from "effect/Effect"
+import { CurrentProject } from "../domain/Project.ts"
+import type * as DamageLog from "../read/DamageLog.ts"
+import * as EventPages from "../read/EventPages.ts"
+import type { Storage } from "../Storage.ts"
+import type { Result } from "../storage/Result.ts"
+import * as Search from "./Search.ts"
+
+export interface TextQuery extends EventPages.EventFilterQuery {
+  /** Not empty. */
+  readonly text: string
+  /** Otherwise upper and lower case are alike. */
+  readonly isCaseSensitive: boolean
+  readonly after: Search.SearchPlace | undefined
+  /** At least 1. */
+  readonly limit: number
+}
+
+export interface TextSearch {
+  /**
+   * Texts of the events that a filter finds, the newest first. A page may have fewer results than `limit`, or none, although there
+   * are more: it ends when enough was looked at.
+   */
+  readonly search: (query: TextQuery) => Result<Search.SearchPage>
+}
+
+export const make = (storage: Storage["Service"], logDamage: DamageLog.OnDamage): TextSearch => ({
+  search: Effect.fn("Recorder.search")(function* ({ fields = {}, ...query }: TextQuery) {
+    const { after, isCaseSensitive, limit, text } = query
+    const project = yield* CurrentProject
+    return yield* Search.search(
+      storage,
+      project,
+      { text, isCaseSensitive, names: EventPages.boundsOf(query), fields, after, limit },
+      logDamage
+    )
+  })
+})
