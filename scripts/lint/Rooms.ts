@@ -232,7 +232,8 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "read queries events and packs; it must not import append.",
       ...["SqlFailure.ts", "dialect", "sql", "names", "filter"]
     ),
-    room("rollup", "rollup keeps what events add up to, and reads it.", "SqlFailure.ts", "dialect", "sql", "names"),
+    room("rollup", "rollup keeps what events add up to.", "SqlFailure.ts", "dialect", "sql", "names"),
+    room("usage", "usage reads what events add up to.", "dialect", "sql", "names", "rollup"),
     room("append", "append writes events.", "dialect", "sql", "names", "space", "rollup"),
     room(
       "erase",

@@ -7,12 +7,12 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import type * as CountedEvent from "./CountedEvent.ts"
-import * as CountedEvents from "./CountedEvents.ts"
-import * as Position from "./Position.ts"
-import * as Damages from "./Damages.ts"
-import * as Rollups from "./Rollups.ts"
-import * as Series from "./Series.ts"
+import type * as CountedEvent from "../rollup/CountedEvent.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as Position from "../rollup/Position.ts"
+import * as Damages from "../rollup/Damages.ts"
+import * as Rollups from "../rollup/Rollups.ts"
+import * as Series from "../rollup/Series.ts"
 
 /** Sessions that are found by one statement. */
 const sessionStep = 1_000

@@ -14,12 +14,12 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as EachRow from "../dialect/EachRow.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import type * as CountedEvent from "./CountedEvent.ts"
-import * as CountedEvents from "./CountedEvents.ts"
-import * as Position from "./Position.ts"
-import * as Damages from "./Damages.ts"
-import * as Rollups from "./Rollups.ts"
-import * as Series from "./Series.ts"
+import type * as CountedEvent from "../rollup/CountedEvent.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as Position from "../rollup/Position.ts"
+import * as Damages from "../rollup/Damages.ts"
+import * as Rollups from "../rollup/Rollups.ts"
+import * as Series from "../rollup/Series.ts"
 
 /** An event, or a row of events that have all of this in common. */
 export interface UsageRow extends CountedEvent.CountedBy {

@@ -2,7 +2,7 @@
 import { SessionOrder, SessionParts, type SessionPlace, type SessionQuery, SessionRank } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
-import type * as Position from "./Position.ts"
+import type * as Position from "../rollup/Position.ts"
 import type * as SessionRows from "./SessionRows.ts"
 
 type Parts = ReadonlyArray<SessionParts.SessionPart>

@@ -7,11 +7,11 @@ import * as EachRow from "../dialect/EachRow.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import type * as CountedEvent from "./CountedEvent.ts"
-import * as CountedEvents from "./CountedEvents.ts"
-import type * as Position from "./Position.ts"
-import * as Rollups from "./Rollups.ts"
-import * as Series from "./Series.ts"
+import type * as CountedEvent from "../rollup/CountedEvent.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import type * as Position from "../rollup/Position.ts"
+import * as Rollups from "../rollup/Rollups.ts"
+import * as Series from "../rollup/Series.ts"
 
 /** A person with more events is looked for in the list of all sessions. */
 const maxOfPerson = 2_000

@@ -3,7 +3,7 @@ import { type EventId, SessionOrder, type SessionPlace, type SessionQuery, Sessi
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Names from "./Names.ts"
-import type * as Position from "./Position.ts"
+import type * as Position from "../rollup/Position.ts"
 import * as SessionCalls from "./SessionCalls.ts"
 import * as SessionPage from "./SessionPage.ts"
 import * as SessionRows from "./SessionRows.ts"

@@ -17,7 +17,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Names from "./Names.ts"
-import * as Position from "./Position.ts"
+import * as Position from "../rollup/Position.ts"
 import * as SessionList from "./SessionList.ts"
 import * as SessionRows from "./SessionRows.ts"
 

@@ -12,7 +12,7 @@ import {
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
-import type * as CountedEvent from "./CountedEvent.ts"
+import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as Names from "./Names.ts"
 import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
