@@ -95,8 +95,9 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   router: [
     oneByOne,
     packages(
-      "router imports only api, core, formats and viewer.",
+      "router imports only api, client/api, core, formats and viewer.",
       "!@tachograph/api",
+      "!@tachograph/client/api",
       ...core,
       "!@tachograph/formats",
       "!@tachograph/formats/**",
@@ -126,9 +127,10 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   server: [
     oneByOne,
     packages(
-      "server imports only router, api, core, formats, prices and the storages.",
+      "server imports only router, api, client/api, core, formats, prices and the storages.",
       ...[
         "!@tachograph/router",
+        "!@tachograph/client/api",
         "!@tachograph/formats/**",
         "!@tachograph/prices/*",
         "!@tachograph/api",

@@ -213,15 +213,22 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("router", (from) => [
     forbids(
       from,
-      "router imports only api, core, formats and viewer.",
-      ...["@tachograph/storage-sql", "@tachograph/storage-sqlite", "@tachograph/server", "@tachograph/router"]
+      "router imports only api, client/api, core, formats and viewer.",
+      ...["@tachograph/storage-sql", "@tachograph/client", "@tachograph/server", "@tachograph/router"]
     ),
     forbids(
       from,
       "router is independent of the storage.",
       ...["effect/sql", "effect/sql/SqlClient", "@effect/sql-pg", "@effect/sql-pg/PgClient", "node:sqlite"]
     ),
-    allows(from, "@tachograph/api", "@tachograph/core", "@tachograph/core/domain/Agent", "node:http")
+    allows(
+      from,
+      "@tachograph/api",
+      "@tachograph/client/api",
+      "@tachograph/core",
+      "@tachograph/core/domain/Agent",
+      "node:http"
+    )
   ]),
   roomForbids("router", "Engine.ts", "./engine/Thing.ts", "./handlers/Thing.ts", "./front/Thing.ts"),
   roomForbids("router", "events", "../engine/Thing.ts", "../handlers/Thing.ts", "../front/Thing.ts"),
@@ -261,10 +268,10 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("server", (from) => [
     forbids(
       from,
-      "server imports only router, api, core, formats, prices and the storages.",
-      ...["@tachograph/testkit", "@tachograph/lambda", "@tachograph/server"]
+      "server imports only router, api, client/api, core, formats, prices and the storages.",
+      ...["@tachograph/testkit", "@tachograph/client", "@tachograph/lambda", "@tachograph/server"]
     ),
-    allows(from, "@tachograph/router", "@tachograph/storage-sqlite", "@tachograph/api", "node:http"),
+    allows(from, "@tachograph/router", "@tachograph/client/api", "@tachograph/storage-sqlite", "@tachograph/api"),
     allows(from, "@tachograph/core", "@tachograph/core/domain/Agent")
   ]),
   roomForbids("server", "config", "../commands/Thing.ts", "../http/Thing.ts"),

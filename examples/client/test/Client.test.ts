@@ -81,15 +81,15 @@ it.each([
   ["ai", "aisdk"],
   ["zero-code", "provider1-chat-completions"]
 ])("%s is recorded, and its key is not", async (name, api) => {
-  const before = (await tachograph.recorder.listEvents()).events.length
+  const before = (await tachograph.api.listEvents()).events.length
   const preload = name === "zero-code" ? ["--import", "@tachograph/client/register"] : []
   const running = run(process.execPath, [...preload, `src/${name}.ts`], { cwd: folder, env })
   running.child.stdin!.end("What?\nAnd then?\n")
   expect(await running).toEqual({ stdout: "Answered\nAnswered\n", stderr: "" })
   // The newest first: it has all that was said.
-  const { events } = await tachograph.recorder.listEvents({ order: "desc" })
+  const { events } = await tachograph.api.listEvents({ order: "desc" })
   expect(events).toHaveLength(before + 2)
-  const text = await tachograph.recorder.getEventText(events[0]!.event_id)
+  const text = await tachograph.api.getEvent.text({ event_id: events[0]!.event_id })
   const event = JSON.parse(text)
   expect(event).toMatchObject({ agent: "chat", properties: { api } })
   for (const part of ["What?", "Answered", "And then?"]) expect(JSON.stringify(event.properties.inputs)).toContain(part)

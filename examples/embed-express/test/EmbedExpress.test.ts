@@ -123,7 +123,7 @@ it("answers and records requests in progress before it stops on SIGTERM", async 
   expect(await chat).toEqual({ status: 200, text: `{"answer":"42"}` })
   expect(await ended).toBe(0)
   const tachograph = await createTachograph({ storage: sqlite(join(app.cwd, "tachograph.db")) })
-  expect((await tachograph.recorder.listEvents()).events).toMatchObject([{ session: "s", person: "bob" }])
+  expect((await tachograph.api.listEvents()).events).toMatchObject([{ session: "s", person: "bob" }])
   await tachograph.close()
 })
 

@@ -21,7 +21,7 @@ const { event_id } = await tachograph.record({
     output: { role: "assistant", content: [{ type: "text", text: "Hi!" }] }
   }
 })
-console.log(await tachograph.recorder.getEventText(event_id))
+console.log(await tachograph.api.getEvent.text({ event_id }))
 
 // Types say what an event has. What is put together elsewhere is of the type `InProcess.NewEvent`.
 const failed: InProcess.NewEvent = {
@@ -41,15 +41,15 @@ const failed: InProcess.NewEvent = {
 }
 await tachograph.record(failed, { idempotencyKey: "call-2" })
 
-const { recorder } = tachograph
+const { api } = tachograph
 // A person has properties of your own. An event that names a new one creates it.
-await recorder.updatePerson("person-1", { plan: "pro" })
+await api.updatePerson({ person_id: "person-1", body: { properties: { plan: "pro" } } })
 
-const { usage } = await recorder.readUsage({ group_by: "model" })
+const { usage } = await api.readUsage({ group_by: "model" })
 for (const { errors, events, model } of usage) console.log(`${model}: ${events} calls, ${errors} failed`)
 
 // Erases every call of a person, or of a session: no copy of them stays.
-const erased = await recorder.erasePerson("person-1")
+const erased = await api.erasePerson({ person_id: "person-1" })
 console.log(`erased: ${erased.events} calls`)
 
 // An invalid event is rejected with one detail per error.

@@ -46,7 +46,7 @@ it("the table lists the returned name of every api", async () => {
   const nameOf = async (api: string) => {
     const properties = { api, inputs: {}, output: {} }
     const { event_id } = await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
-    return (await tachograph.recorder.getEvent(event_id)).properties.api
+    return (await tachograph.api.getEvent({ event_id })).properties.api
   }
   for (const { answered, given } of rows) {
     for (const name of given) expect(await nameOf(name), name).toBe(answered)

@@ -95,15 +95,15 @@ const check = async (name: string, command: string, ...args: ReadonlyArray<strin
     readdirSync(spool, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
     []
   )
-  const { events } = await tachograph.recorder.listEvents()
+  const { events } = await tachograph.api.listEvents()
   const outputs = new Map<string, object>()
   for (const { event_id, session } of events) {
-    outputs.set(session, (await tachograph.recorder.getEvent(event_id)).properties.output)
+    outputs.set(session, (await tachograph.api.getEvent({ event_id })).properties.output)
   }
   assert.deepEqual(outputs.get("installed"), JSON.parse(answer))
   assert.partialDeepStrictEqual(outputs.get("stream"), { content: [{ type: "text", text: "Grüße" }] })
   assert.partialDeepStrictEqual(outputs.get("left"), { error: { type: "cancelled" } })
-  const { fingerprints } = await tachograph.recorder.listFingerprints()
+  const { fingerprints } = await tachograph.api.listFingerprints()
   await tachograph.close()
   const [{ language_version } = { language_version: "" }] = fingerprints
   assert.match(language_version, new RegExp(name))
@@ -156,8 +156,8 @@ const main :Workerd.Worker = (
     }
     assert.partialDeepStrictEqual(counters, { dropped: {} })
     for (let tries = 0; tries < 100; tries++) {
-      const { events } = await tachograph.recorder.listEvents()
-      const { fingerprints } = await tachograph.recorder.listFingerprints()
+      const { events } = await tachograph.api.listEvents()
+      const { fingerprints } = await tachograph.api.listFingerprints()
       if (events.length === 4) return `${fingerprints[0]?.system} ${flags.join(" ")}`.trim()
       await new Promise((resolve) => setTimeout(resolve, 100))
     }

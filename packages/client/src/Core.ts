@@ -92,7 +92,7 @@ export class Core {
 
   #makeApi(): TachographApi {
     const { apiKey, url } = this.#options
-    if (url === undefined) return unavailable("recorder.api: this recorder has no url; use tachograph.recorder")
+    if (url === undefined) return unavailable("recorder.api: this recorder has no url; use tachograph.api")
     return createApi({ url, apiKey, fetch: this.#fetch })
   }
 

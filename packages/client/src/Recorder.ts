@@ -46,7 +46,7 @@ export interface Recorder extends AsyncDisposable, Disposable {
   readonly counters: () => Counters
   /**
    * Calls every operation of the interface with the recorder's `url` and `apiKey`. Every call rejects with a `TypeError` where the
-   * recorder is off, or has a `tachograph` instead: that has `tachograph.recorder`.
+   * recorder is off, or has a `tachograph` instead: that has `tachograph.api`.
    */
   readonly api: TachographApi
 }

@@ -1,5 +1,15 @@
 /** A typed client of the whole interface, without the recorder. */
-export { type Api, type ApiOptions, type CallOptions, createApi, type Method } from "./api/Api.ts"
+export {
+  type Answered,
+  type Api,
+  apiOver,
+  type ApiOptions,
+  type CallOptions,
+  createApi,
+  type Method,
+  type Send,
+  type Sent
+} from "./api/Api.ts"
 export { ApiError, type ErrorBody, type ErrorOf, type ErrorType, isApiError } from "./api/ApiError.ts"
 export type { Operations } from "./api/generated/Operations.ts"
 export type * from "./api/generated/Types.ts"

@@ -2,6 +2,7 @@
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
 import { afterFile } from "../../../scripts/vitest/AfterFile.ts"
+import type { Event } from "../src/api.ts"
 import { createRecorder, type Drop, type Recorder, type RecorderOptions } from "../src/index.ts"
 
 export const openTachograph = async (apiKeys: ReadonlyArray<string> = []) => {
@@ -20,16 +21,16 @@ export interface Recording {
   readonly events: () => Promise<ReadonlyArray<RecordedCall>>
 }
 
-export type RecordedCall = Awaited<ReturnType<OpenTachograph["recorder"]["getEvent"]>> & {
+export interface RecordedCall extends Event {
   /** The JSON text of the whole event. */
   readonly text: string
 }
 
 export const eventsOf = async (tachograph: OpenTachograph): Promise<ReadonlyArray<RecordedCall>> => {
-  const { events } = await tachograph.recorder.listEvents({ limit: 1000, order: "asc" })
+  const { events } = await tachograph.api.listEvents({ limit: 1000, order: "asc" })
   return Promise.all(
     events.map(async ({ event_id }) => {
-      const text = await tachograph.recorder.getEventText(event_id)
+      const text = await tachograph.api.getEvent.text({ event_id })
       return { ...(JSON.parse(text) as Omit<RecordedCall, "text">), text }
     })
   )

@@ -133,8 +133,11 @@ export interface Tachograph {
     (text: string, options?: InProcess.RecordOptions): Promise<InProcess.EventReceipt>
     (event: InProcess.NewEvent, options?: InProcess.RecordOptions): Promise<InProcess.EventReceipt>
   }
-  /** Reads in process, without HTTP. */
-  readonly recorder: InProcess.Reads
+  /**
+   * Every operation of the interface in process, without HTTP, as `createApi` of `@tachograph/client/api` calls them: rejects with an
+   * `ApiError`. Takes a project beside the input.
+   */
+  readonly api: InProcess.Api
   /**
    * Waits for requests in flight, for at most 10 s, then closes the storage. Requests that are not complete by then, and later
    * ones, are answered 503. Answers that are made while they are taken, such as exports, are cut at once. What still passes the
@@ -162,11 +165,14 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   let closing: Promise<void> | undefined
 
   const pending = new PendingCalls()
-  const run = async <A>(effect: Effect.Effect<A, TachographError.TachographError, Front>): Promise<A> => {
-    if (closing !== undefined) throw new TachographError.TachographError("storage-unavailable")
-    const exit = await pending.add(() => runtime.runPromiseExit(effect))
+  const run = async <A, E>(effect: Effect.Effect<A, E, Front>, signal?: AbortSignal): Promise<A> => {
+    const exit = await pending.add(() => runtime.runPromiseExit(effect, { signal }))
     if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
+    throw Cause.hasInterruptsOnly(exit.cause) && signal?.aborted === true ? signal.reason : Cause.squash(exit.cause)
+  }
+  const runOpen = async <A>(effect: Effect.Effect<A, TachographError.TachographError, Front>): Promise<A> => {
+    if (closing !== undefined) throw new TachographError.TachographError("storage-unavailable")
+    return run(effect)
   }
   const close = async () => {
     endStreams()
@@ -195,10 +201,13 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
       }
     },
     upgrade: (request, socket, head) => proxy?.upgrade(request, socket, head) === true,
-    fingerprint: (body: InProcess.Body, options?: InProcess.InProject) =>
-      run(InProcess.fingerprint(body, options ?? {})),
-    record: (body: InProcess.Body, options?: InProcess.RecordOptions) => run(InProcess.record(body, options ?? {})),
-    recorder: InProcess.reads(run),
+    fingerprint: (body: InProcess.Written, options?: InProcess.InProject) =>
+      runOpen(InProcess.fingerprint(body, options ?? {})),
+    record: (body: InProcess.Written, options?: InProcess.RecordOptions) =>
+      runOpen(InProcess.record(body, options ?? {})),
+    api: InProcess.api(async (reply, signal) =>
+      closing === undefined ? run(reply, signal) : closedAnswer(base, base)
+    ),
     close: () => (closing ??= close())
   }
 }

@@ -1,4 +1,5 @@
 export { prefix } from "@tachograph/api"
+export { ApiError, isApiError } from "@tachograph/client/api"
 export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./front/Authorizer.ts"
 export { preferredWait } from "./handlers/EventLines.ts"
 export { BasePath } from "./BasePath.ts"

@@ -1,5 +1,6 @@
 /** Complete agent runs, read back as messages and calls. */
-import { createTachograph, type InProcess } from "@tachograph/router"
+import type { SessionCall } from "@tachograph/client/api"
+import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
 import { Workloads } from "@tachograph/testkit"
 import { join } from "node:path"
@@ -38,32 +39,21 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
     return calls
   }
 
-  const all = async <Row>(
-    read: (cursor: string | undefined) => Promise<{ next_cursor: string | null; rows: ReadonlyArray<Row> }>
-  ) => {
+  const all = async <Row>(each: AsyncIterable<Row>) => {
     const rows: Array<Row> = []
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const page = await read(cursor)
-      rows.push(...page.rows)
-      cursor = page.next_cursor
-    }
+    for await (const row of each) rows.push(row)
     return rows
   }
 
   const read = async (session: string) => {
-    const messages = await all(async (cursor) => {
-      const page = await tachograph.recorder.listSessionMessages(session, { limit: 1_000, cursor, verbatim: true })
-      return { rows: page.messages, next_cursor: page.next_cursor }
-    })
-    const calls = await all(async (cursor) => {
-      const page = await tachograph.recorder.listSessionCalls(session, { limit: 1_000, cursor })
-      return { rows: page.calls, next_cursor: page.next_cursor }
-    })
+    const whole = { session, limit: 1_000 }
+    const messages = await all(tachograph.api.listSessionMessages.each({ ...whole, verbatim: true }))
+    const calls = await all(tachograph.api.listSessionCalls.each(whole))
     return { messages, calls }
   }
 
   /** One thread, in which each call has all messages of the one before. */
-  const expectToGrow = (calls: ReadonlyArray<InProcess.RecordedSessionCall>) => {
+  const expectToGrow = (calls: ReadonlyArray<SessionCall>) => {
     expect(calls.filter((call, index) => call.parent_event_id !== (calls[index - 1]?.event_id ?? null))).toEqual([])
     expect(calls.filter((call, index) => call.kept_messages <= (calls[index - 1]?.kept_messages ?? -1))).toEqual([])
     expect(calls.flatMap(({ gone_messages }) => gone_messages)).toEqual([])

@@ -119,7 +119,7 @@ it(
     await following
     expect(new Set(recorded).size).toBe(2 * events)
     expect(all.sort()).toEqual(recorded)
-    const { events: listed } = await servers[0]!.recorder.listEvents({ agent: "rare", limit: 1000 })
+    const { events: listed } = await servers[0]!.api.listEvents({ agent: "rare", limit: 1000 })
     expect(rare.length).toBe((2 * events) / 10)
     expect(listed.every(({ event_id }) => rare.includes(event_id))).toBe(true)
     expect(new Set(rare).size).toBe(rare.length)

@@ -1,5 +1,5 @@
 /**
- * Calls every operation of a Tachograph over HTTP. Needs nothing but `fetch`: it runs in a browser.
+ * Calls every operation of a Tachograph. Needs nothing but `fetch`: it runs in a browser.
  *
  * `createApi({ url, apiKey }).getEvent({ event_id })`
  */
@@ -27,36 +27,61 @@ interface Operation {
 }
 
 /** The input may be left out where nothing of it is required. */
-type Arguments<Input> = object extends Input
-  ? [input?: Input, options?: CallOptions]
-  : [input: Input, options?: CallOptions]
+type Arguments<Input, Options> = object extends Input
+  ? [input?: Input, options?: Options]
+  : [input: Input, options?: Options]
 
-type Call<Of extends Operation, Result> = (...args: Arguments<Of["input"]>) => Result
+type Call<Of extends Operation, Options, Result> = (...args: Arguments<Of["input"], Options>) => Result
 
 /** Rejects with an `ApiError` where the answer is no success. */
-type Whole<Of extends Operation> = Call<Of, Promise<Of["answer"]>> & {
-  /** The answer as it came: `text()` has the bytes that were recorded, of which `JSON.parse` may round numbers. */
-  readonly response: Call<Of, Promise<Response>>
+type Whole<Of extends Operation, Options> = Call<Of, Options, Promise<Of["answer"]>> & {
+  /** The bytes that were recorded, of which `JSON.parse` may round numbers. */
+  readonly text: Call<Of, Options, Promise<string>>
+  /** The answer as it came. */
+  readonly response: Call<Of, Options, Promise<Response>>
 }
 
-type Paged<Of> = Of extends Operation & { readonly row: infer Row }
+type Paged<Of, Options> = Of extends Operation & { readonly row: infer Row }
   ? {
       /** The rows of this page and all that follow, each page read when its rows are asked for. */
-      readonly each: Call<Of, AsyncIterable<Row>>
+      readonly each: Call<Of, Options, AsyncIterable<Row>>
     }
   : unknown
 
-type Streamed<Of> = Of extends Operation & { readonly line: infer Line }
+type Streamed<Of, Options> = Of extends Operation & { readonly line: infer Line }
   ? {
       /** The values of an answer that comes as lines of JSON, each as it comes. */
-      readonly lines: Call<Of, AsyncIterable<Line>>
+      readonly lines: Call<Of, Options, AsyncIterable<Line>>
     }
   : unknown
 
-export type Method<Of extends Operation> = Whole<Of> & Paged<Of> & Streamed<Of>
+export type Method<Of extends Operation, Options = CallOptions> = Whole<Of, Options> &
+  Paged<Of, Options> &
+  Streamed<Of, Options>
 
 /** A method for each operation of the interface. */
-export type Api = { readonly [Name in keyof Operations]: Method<Operations[Name]> }
+export type Api<Options = CallOptions> = { readonly [Name in keyof Operations]: Method<Operations[Name], Options> }
+
+type Body = NonNullable<RequestInit["body"]>
+
+/** A request as it is sent. */
+export interface Sent {
+  readonly method: string
+  /** The path with its query. */
+  readonly target: string
+  /** Names in lower case. */
+  readonly headers: Record<string, string>
+  readonly body?: Body
+}
+
+/** What is needed of an answer. A `Response` is one; another one makes a `Response` of itself where somebody asks for that. */
+export interface Answered extends Pick<Response, "status" | "body" | "text"> {
+  readonly headers: Pick<Headers, "get">
+  readonly toResponse?: () => Response
+}
+
+/** Carries requests: over HTTP, or within a process. */
+export type Send<Options = CallOptions> = (sent: Sent, options: Options) => Promise<Answered>
 
 interface Entry {
   readonly method: string
@@ -69,11 +94,12 @@ interface Entry {
   readonly hasLines?: boolean
 }
 
-type Body = NonNullable<RequestInit["body"]>
-
 type Input = Readonly<Record<string, unknown>>
 
 const ndjson = "application/x-ndjson"
+
+/** Not yet in the types of a page. */
+const half = { duplex: "half" as const }
 
 /** Streams and bytes are sent as they are, like texts. */
 const isWritten = (body: unknown): body is Body =>
@@ -86,69 +112,77 @@ const isWritten = (body: unknown): body is Body =>
 /** What stands for a part of a path. Dots alone would lead to another path. */
 const segmentOf = (name: string, value: unknown): string => {
   const text = value === undefined || value === null ? "" : String(value)
-  if (/^\.{0,2}$/.test(text)) throw new TypeError(`${name}: expected a text that is not empty, . or ..`)
+  if (/^\.{0,2}$|\p{Cs}/u.test(text)) {
+    throw new TypeError(`${name}: expected a text that is not empty, . or .., without halves of characters`)
+  }
   return encodeURIComponent(text)
 }
 
-/** The target and the parts of a request. */
-const requestOf = ({ bodyType = "application/json", headers: names = [], method, path }: Entry, input: Input) => {
-  const { body, ...rest } = input
-  const headers = new Headers()
+const requestOf = ({ bodyType = "application/json", headers: names = [], method, path }: Entry, input: Input): Sent => {
+  const headers: Record<string, string> = {}
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(rest)) {
-    if (value === undefined || path.includes(`{${name}}`)) continue
-    if (names.includes(name)) headers.set(name.replaceAll("_", "-"), String(value))
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined || name === "body" || path.includes(`{${name}}`)) continue
+    if (names.includes(name)) headers[name.replaceAll("_", "-")] = String(value)
     else query.set(name, String(value))
   }
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, input[name]))
   const target = query.size === 0 ? filled : `${filled}?${query}`
-  if (body === undefined) return { target, headers, init: { method } }
-  headers.set("content-type", bodyType)
-  const written: Body = isWritten(body) ? body : JSON.stringify(body)
-  return { target, headers, init: { method, body: written, duplex: "half" as const } }
+  const { body } = input
+  if (body === undefined) return { method, target, headers }
+  headers["content-type"] = bodyType
+  return { method, target, headers, body: isWritten(body) ? body : JSON.stringify(body) }
 }
 
-const make = (entry: Entry, options: ApiOptions) => {
-  const base = serverOf(options.url)
-  const { apiKey } = options
-
-  const response = async (input: Input = {}, { signal }: CallOptions = {}, accept = "application/json") => {
-    const { headers, init, target } = requestOf(entry, input)
-    if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`)
-    headers.set("accept", `${accept}, */*;q=0.1`)
-    const fetch = options.fetch ?? globalThis.fetch
-    // A redirect could carry the key to another host.
-    const answer = await fetch(base + target, { ...init, headers, signal: signal ?? null, redirect: "manual" })
-    if (!answer.ok) throw new ApiError(answer.status, answer.headers, await answer.text())
+const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) => unknown) => {
+  const ask = async (input: Input = {}, options = {} as Options, accept = "application/json") => {
+    const sent = requestOf(entry, input)
+    sent.headers["accept"] = `${accept}, */*;q=0.1`
+    const answer = await send(sent, options)
+    if (answer.status < 200 || answer.status > 299) {
+      throw new ApiError(answer.status, answer.headers, await answer.text())
+    }
     return answer
   }
 
-  const call = async (input?: Input, callOptions?: CallOptions): Promise<unknown> => {
-    const answer = await response(input, callOptions)
-    const isJson = /^application\/json\b/.test(answer.headers.get("content-type") ?? "")
-    return isJson ? answer.json() : answer.text()
+  const call = async (input?: Input, options?: Options): Promise<unknown> => {
+    const answer = await ask(input, options)
+    const text = await answer.text()
+    return /^application\/json\b/.test(answer.headers.get("content-type") ?? "") ? parse(text) : text
   }
 
-  const each = async function* (input?: Input, callOptions?: CallOptions) {
+  const each = async function* (input?: Input, options?: Options) {
     for (let cursor = input?.["cursor"]; cursor !== null;) {
-      const page = (await call({ ...input, cursor }, callOptions)) as Input
+      const page = (await call({ ...input, cursor }, options)) as Input
       yield* page[entry.rows!] as ReadonlyArray<unknown>
       // Without one, the first page would come again and again.
       cursor = page["next_cursor"] ?? null
     }
   }
 
-  const lines = async function* (input?: Input, callOptions?: CallOptions) {
-    const { body } = await response(input, callOptions, ndjson)
+  const lines = async function* (input?: Input, options?: Options) {
+    const { body } = await ask(input, options, ndjson)
     if (body !== null) yield* parsedLines(body)
   }
 
   return Object.assign(call, {
-    response: (input?: Input, callOptions?: CallOptions) =>
-      response(input, callOptions, entry.hasLines === true ? ndjson : undefined),
+    text: async (input?: Input, options?: Options) => (await ask(input, options)).text(),
+    response: async (input?: Input, options?: Options) => {
+      const answer = await ask(input, options, entry.hasLines === true ? ndjson : undefined)
+      return answer.toResponse?.() ?? answer
+    },
     ...(entry.rows === undefined ? {} : { each }),
     ...(entry.hasLines === true ? { lines } : {})
   })
+}
+
+/** Calls the operations by `send`, and reads their answers by `parse`. */
+export const apiOver = <Options = CallOptions>(
+  send: Send<Options>,
+  parse: (text: string) => unknown = JSON.parse
+): Api<Options> => {
+  const methods = Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, send, parse)])
+  return Object.fromEntries(methods) as unknown as Api<Options>
 }
 
 /** Throws a `TypeError` if the address or the key can never be sent. */
@@ -157,11 +191,16 @@ export const createApi = (options: ApiOptions): Api => {
     throw new TypeError("url: expected http://…, https://… or a path")
   }
   checkUrl(options.url)
-  if (options.apiKey !== undefined) checkKey(options.apiKey)
-  const methods = Object.entries<Entry>(operations).map(([name, entry]) => [name, make(entry, options)])
-  return Object.fromEntries(methods) as unknown as Api
+  const { apiKey } = options
+  if (apiKey !== undefined) checkKey(apiKey)
+  const base = serverOf(options.url)
+  return apiOver(({ target, ...sent }, { signal = null }) => {
+    if (apiKey !== undefined) sent.headers["authorization"] = `Bearer ${apiKey}`
+    const fetch = options.fetch ?? globalThis.fetch
+    // A redirect could carry the key to another host.
+    return fetch(base + target, { ...sent, ...half, signal, redirect: "manual" })
+  })
 }
 
 /** All operations, each of which rejects with a `TypeError` of this message. */
-export const unavailable = (message: string): Api =>
-  createApi({ url: "http://unavailable.invalid", fetch: () => Promise.reject(new TypeError(message)) })
+export const unavailable = (message: string): Api => apiOver(() => Promise.reject(new TypeError(message)))

@@ -39,7 +39,7 @@ export class ApiError<Type extends ErrorType = ErrorType> extends Error {
   /** The id under which the server logs the request. */
   readonly requestId: string | undefined
 
-  constructor(status: number, headers: Headers, text: string) {
+  constructor(status: number, headers: Pick<Headers, "get">, text: string) {
     const body = bodyOf(status, text)
     super(`${status} ${body.type}${said(body)}`)
     this.status = status

@@ -175,7 +175,7 @@ describe("the typed client", () => {
   it("rejects every call of a recorder in the same process, which has none", async () => {
     const tachograph = { record: async () => {}, fingerprint: async () => "" }
     const recorder = { ...createRecorder({ tachograph }) }
-    await expect(recorder.api.getMe()).rejects.toThrow("use tachograph.recorder")
+    await expect(recorder.api.getMe()).rejects.toThrow("use tachograph.api")
   })
 
   it("takes an address with blanks around it, and none that is no address", async () => {

@@ -219,7 +219,7 @@ it("is registered once for all events, with the fields that the application give
   recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
   const ids = new Set((await events()).map(({ fingerprint_id }) => fingerprint_id))
   expect(ids.size).toBe(1)
-  const stored = await tachograph.recorder.getFingerprint([...ids][0]!)
+  const stored = await tachograph.api.getFingerprint({ fingerprint_id: [...ids][0]! })
   expect(stored).toMatchObject({
     language: "javascript",
     language_version: `node ${process.versions.node}`,
@@ -235,7 +235,7 @@ it("leaves out what may not be read, and keeps no event from being sent", async 
     const { drops, events, recorder, tachograph } = await startRecording()
     recorder.record({ api: "aisdk", inputs: {}, output: {}, session: "s" })
     const [event] = await events()
-    expect(await tachograph.recorder.getFingerprint(event!.fingerprint_id)).toMatchObject({
+    expect(await tachograph.api.getFingerprint({ fingerprint_id: event!.fingerprint_id })).toMatchObject({
       system: `${process.platform} ${process.arch}`
     })
     expect(drops).toEqual([])

@@ -378,7 +378,7 @@ describe("the request of a tapped call", () => {
     provider.answer = json(messages.answer)
     await (await post(recording.recorder.fetch, { body: request })).text()
     await recording.recorder.flush()
-    const { events } = await recording.tachograph.recorder.listEvents()
+    const { events } = await recording.tachograph.api.listEvents()
     expect(events).toMatchObject([{ inputs_bytes: Buffer.byteLength(request) }])
     expect(recording.recorder.counters().heldBytes).toBe(0)
   })

@@ -1,124 +1,76 @@
-/** Recording and reading in process, without HTTP: the same requests through the same front, without a key. `Reads.ts` has their shapes. */
+/** Recording in process, and the whole interface, without HTTP: the same requests through the same front, without a key. */
 import { type ErrorDetail, Events, type Fingerprints, prefix, ValidationFailure } from "@tachograph/api"
+import {
+  type Answered,
+  type Api as ApiWith,
+  apiOver,
+  type CallOptions,
+  type EventReceipt,
+  type Sent
+} from "@tachograph/client/api"
 import { defaultProject, type Principal, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { BasePath } from "../BasePath.ts"
 import * as EventText from "../events/EventText.ts"
-import { Front } from "../front/Front.ts"
-import type { TimedStream } from "../front/TimedStream.ts"
-import type { Answer } from "../response/Answer.ts"
+import { Front, type Incoming } from "../front/Front.ts"
+import type { Reply } from "../front/Reply.ts"
+import type { Body } from "../response/Answer.ts"
+import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as TachographError from "../TachographError.ts"
 import * as ValidationDetail from "../validation/ValidationDetail.ts"
-import type {
-  Erased,
-  FollowQuery,
-  FollowedEvent,
-  ImportAnswer,
-  InProject,
-  Reads,
-  RecordedAgentVersion,
-  RecordedPerson
-} from "./Reads.ts"
+import * as Web from "./Web.ts"
 
+export type * from "@tachograph/client/api"
 export type * from "./Bodies.ts"
-export type * from "./Reads.ts"
+
+export interface InProject {
+  /** 1 to 255 characters; `default` by default. */
+  readonly project?: string | undefined
+}
 
 export interface RecordOptions extends InProject {
   /** 1 to 255 characters. The same body with the same key is recorded once within 7 days. */
   readonly idempotencyKey?: string | undefined
 }
 
-export type EventReceipt = typeof Events.EventCreated.Encoded
-
 /** The body of a request: a value that is written as JSON, or a JSON text that is taken byte for byte. */
-export type Body = object | string
+export type Written = object | string
 
 type Result<A> = Effect.Effect<A, TachographError.TachographError, Front>
 
 const decodeProject = ValidationDetail.decodeNamed(ProjectId, "project")
 
-/** What a call in process may do by default. */
-const ownScopes: Principal["scopes"] = ["record", "read"]
+/** A request to the front, without the base path. */
+type Request = Pick<Incoming, "method" | "url" | "headers" | "body">
 
-interface Call {
-  readonly method: "DELETE" | "GET" | "POST" | "PUT"
-  /** What a call in process may do by default. */
-  readonly scopes?: Principal["scopes"]
-  /** Below the prefix of the contract. */
-  readonly path: string
-  readonly options: InProject
-  readonly headers?: Readonly<Record<string, string | undefined>>
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>
-}
-
-const noBody = new Uint8Array()
-
-/** Hands a request to the front. Fails where its answer is an error. */
-const replyTo = Effect.fnUntraced(function* ({
-  body = noBody,
-  headers = {},
-  method,
-  options,
-  path,
-  scopes = ownScopes
-}: Call) {
+/** Hands a request to the front. Answers errors as HTTP does. */
+const replyTo = Effect.fnUntraced(function* (request: Request, project: string = defaultProject) {
   const front = yield* Front
   const base = yield* BasePath
-  const project = yield* Effect.mapError(
-    decodeProject(options.project === undefined ? defaultProject : options.project),
-    TachographError.fromValidation
-  )
-  const principal: Principal = { project, scopes, id: "in process" }
-  const handled = front.handle({ method, url: base + prefix + path, headers, source: {}, body, principal })
-  const reply = Effect.isEffect(handled) ? yield* handled : handled
+  const decoded = yield* Effect.result(decodeProject(project))
+  if (decoded._tag === "Failure") return ErrorAnswer.of(decoded.failure)! as Reply
+  const principal: Principal = { project: decoded.success, scopes: ["admin"], id: "in process" }
+  const handled = front.handle({ ...request, url: base + request.url, source: {}, principal })
+  return Effect.isEffect(handled) ? yield* handled : handled
+})
+
+/** The text of the answer to a request. Fails where that is an error. */
+const call = Effect.fnUntraced(function* (request: Request, { project }: InProject) {
+  const reply = yield* replyTo(request, project)
   const error = TachographError.fromAnswer(reply)
-  if (error === undefined) return reply
-  reply.pieces?.close()
-  return yield* Effect.fail(error)
+  const text = takeText(reply)
+  return error === undefined ? text : yield* Effect.fail(error)
 })
-
-/** The text of the answer to a request. */
-const call = Effect.fnUntraced(function* (request: Call) {
-  const reply = yield* replyTo(request)
-  const text = textOf(reply)
-  reply.pieces?.close()
-  return text
-})
-
-/** The body of an answer that is made while it is taken. Iterating it fails if the body is cut; ending early gives it up. */
-const callLive = Effect.fnUntraced(function* (request: Call) {
-  const { headers, live } = yield* replyTo(request)
-  if (live === undefined)
-    return yield* Effect.die(new Error(`The answer to ${request.path} is not made while it is taken`))
-  return { headers, pieces: piecesOf(live) }
-})
-
-const piecesOf = async function* (live: TimedStream): AsyncGenerator<Uint8Array, void> {
-  try {
-    for (let piece = await live.next(); piece !== undefined; piece = await live.next()) yield piece
-  } finally {
-    live.cancel()
-  }
-}
-
-const bytesOfAll = async function* (pieces: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>) {
-  for await (const piece of pieces) yield typeof piece === "string" ? Buffer.from(piece) : piece
-}
-
-/** Without the ends of the lines. */
-const linesOf = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder()
-  let rest = ""
-  for await (const piece of pieces) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n")
-    rest = lines.pop()!
-    yield* lines
-  }
-}
 
 /** Each part is complete UTF-8. */
-const textOf = ({ body }: Answer): string =>
+const textOf = (body: Body): string =>
   typeof body === "string" ? body : body.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length)).join("")
+
+const takeText = ({ body, pieces }: Reply): string => {
+  const text = textOf(body)
+  pieces?.close()
+  return text
+}
 
 /** JSON can hold a lone surrogate only as an escape; a text that was cut inside a character may contain one. */
 const escapeLoneSurrogates = (text: string): string =>
@@ -133,27 +85,27 @@ const unwritable = (error: unknown): ErrorDetail => ({
 })
 
 /** The bytes of a body. `undefined`, like `null`, is refused as a missing body. */
-const bytesOf = (body: Body, write: (body: object) => string | undefined) =>
+const bytesOf = (body: Written, write: (body: object) => string | undefined) =>
   Effect.try({
     try: () => Buffer.from(escapeLoneSurrogates(typeof body === "string" ? body : (write(body) ?? "null"))),
     catch: (error) => TachographError.fromValidation(new ValidationFailure({ detail: [unwritable(error)] }))
   })
 
 /** Takes the body of Create Fingerprint, and answers the fingerprint's id. */
-export const fingerprint = Effect.fnUntraced(function* (body: Body, options: InProject = {}) {
+export const fingerprint = Effect.fnUntraced(function* (body: Written, options: InProject = {}) {
   const bytes = yield* bytesOf(body, JSON.stringify)
-  const text = yield* call({ method: "PUT", path: "/fingerprints", options, body: bytes })
+  const text = yield* call({ method: "PUT", url: `${prefix}/fingerprints`, headers: {}, body: bytes }, options)
   return (JSON.parse(text) as typeof Fingerprints.FingerprintCreated.Encoded).fingerprint_id
-}) satisfies (body: Body, options?: InProject) => Result<string>
+}) satisfies (body: Written, options?: InProject) => Result<string>
 
 /**
  * Takes the body of Create Event. `inputs` and `output` may be JSON texts, which are kept byte for byte. Succeeds when the
  * event is committed and readable, and not before.
  */
-export const record = Effect.fnUntraced(function* (body: Body, { idempotencyKey, ...options }: RecordOptions = {}) {
+export const record = Effect.fnUntraced(function* (body: Written, { idempotencyKey, ...options }: RecordOptions = {}) {
   const bytes = yield* bytesOf(body, EventText.of)
   return yield* recordBytes(bytes, { idempotencyKey, ...options })
-}) satisfies (body: Body, options?: RecordOptions) => Result<EventReceipt>
+}) satisfies (body: Written, options?: RecordOptions) => Result<EventReceipt>
 
 /** The same for a JSON text in UTF-8. */
 export const recordBytes = Effect.fnUntraced(function* (
@@ -161,93 +113,37 @@ export const recordBytes = Effect.fnUntraced(function* (
   { idempotencyKey, ...options }: RecordOptions = {}
 ) {
   const headers = { [Events.idempotencyKeyHeader]: idempotencyKey }
-  const text = yield* call({ method: "POST", path: "/events", options, headers, body })
+  const text = yield* call({ method: "POST", url: `${prefix}/events`, headers, body }, options)
   return JSON.parse(text) as EventReceipt
 }) satisfies (body: Uint8Array, options?: RecordOptions) => Result<EventReceipt>
 
-/** Replaces a name that UTF-8 cannot encode with U+0000, which validation refuses. */
-const segment = (name: string) => encodeURIComponent(String(name).isWellFormed() ? name : "\0")
+/** What each call of the interface can be told. */
+export interface Options extends InProject, CallOptions {}
 
-const queryOf = (query: object = {}): string => {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
-  return parameters.toString()
+export type Api = ApiWith<Options>
+
+const noBody = new Uint8Array()
+
+const bodyOf = (body: Sent["body"]): Incoming["body"] => {
+  if (body === undefined) return noBody
+  if (typeof body === "string") return Buffer.from(body)
+  return body instanceof Uint8Array ? body : new Response(body).body!
 }
 
-/** `run` runs the effects of a `Tachograph`. */
-export const reads = (run: <A>(effect: Result<A>) => Promise<A>): Reads => {
-  const text = (path: string, options: InProject = {}, method: "GET" | "POST" = "GET") =>
-    run(call({ method, path, options }))
-  const read = async <A>(path: string, options?: InProject) => JSON.parse(await text(path, options)) as A
-  const write = async (path: string, body: object, options: InProject = {}) => {
-    const written = Effect.flatMap(bytesOf(body, JSON.stringify), (bytes) =>
-      call({ method: "PUT", path, options, body: bytes })
-    )
-    return JSON.parse(await run(written)) as RecordedPerson
-  }
-  const erase = async (path: string, options: InProject = {}) =>
-    JSON.parse(await run(call({ method: "DELETE", path, scopes: ["admin"], options }))) as Erased
-  const live = async function* (request: Call) {
-    yield* (await run(callLive(request))).pieces
-  }
-  const follow = async function* ({ cursor, ...query }: FollowQuery, options: InProject) {
-    let next = cursor
-    for (;;) {
-      const path = `/events/stream?${queryOf({ ...query, cursor: next })}`
-      const { headers, pieces } = await run(callLive({ method: "GET", path, options }))
-      next ??= headers[Events.cursorHeader]
-      for await (const line of linesOf(pieces)) {
-        // An empty one only shows that there is nothing new.
-        if (line === "") continue
-        const event = JSON.parse(line) as FollowedEvent
-        next = event.cursor
-        yield event
-      }
-    }
-  }
-  const version = (agent: string, name: string) => `/agents/${segment(agent)}/agent-versions/${segment(name)}`
-  return {
-    getEvent: (eventId, options) => read(`/events/${segment(eventId)}`, options),
-    getEventMessages: (eventId, options) => read(`/events/${segment(eventId)}/messages`, options),
-    getEventText: (eventId, options) => text(`/events/${segment(eventId)}`, options),
-    export: (query, options) => live({ method: "GET", path: `/export?${queryOf(query)}`, options: options ?? {} }),
-    getEventInputs: (eventId, options) => text(`/events/${segment(eventId)}/inputs`, options),
-    getEventOutput: (eventId, options) => text(`/events/${segment(eventId)}/output`, options),
-    getSharedText: (sha256, options) => text(`/shared/${segment(sha256)}`, options),
-    import: async function* (lines, options = {}) {
-      const body = bytesOfAll(lines)
-      const { pieces } = await run(callLive({ method: "POST", path: "/import", scopes: ["admin"], options, body }))
-      for await (const line of linesOf(pieces)) yield JSON.parse(line) as ImportAnswer
-    },
-    listEvents: (query, options) => read(`/events?${queryOf(query)}`, options),
-    listSessions: (query, options) => read(`/sessions?${queryOf(query)}`, options),
-    getSession: (session, options) => read(`/sessions/${segment(session)}`, options),
-    readUsage: (query, options) => read(`/usage?${queryOf(query)}`, options),
-    awaitEvents: ({ wait = Events.maxWait, ...query } = {}, options) =>
-      read(`/events/stream?${queryOf({ ...query, wait })}`, options),
-    followEvents: (query = {}, options = {}) => follow(query, options),
-    listSessionMessages: (session, query, options) =>
-      read(`/sessions/${segment(session)}/messages?${queryOf(query)}`, options),
-    listSessionCalls: (session, query, options) =>
-      read(`/sessions/${segment(session)}/calls?${queryOf(query)}`, options),
-    search: (query, options) => read(`/search?${queryOf(query)}`, options),
-    getAgent: (agent, options) => read(`/agents/${segment(agent)}`, options),
-    listAgents: (query, options) => read(`/agents?${queryOf(query)}`, options),
-    getAgentVersion: (agent, name, options) => read(version(agent, name), options),
-    listAgentVersions: (agent, query, options) =>
-      read(`/agents/${segment(agent)}/agent-versions?${queryOf(query)}`, options),
-    listConfigurations: (agent, name, query, options) =>
-      read(`${version(agent, name)}/configurations?${queryOf(query)}`, options),
-    deprecateAgentVersion: async (agent, name, options) =>
-      JSON.parse(await text(`${version(agent, name)}/deprecate`, options, "POST")) as RecordedAgentVersion,
-    createPerson: (person, options) => write("/people", person, options),
-    updatePerson: (personId, properties, options) => write(`/people/${segment(personId)}`, { properties }, options),
-    eraseSession: (session, options) => erase(`/sessions/${segment(session)}`, options),
-    erasePerson: (personId, options) => erase(`/people/${segment(personId)}`, options),
-    getPerson: (personId, options) => read(`/people/${segment(personId)}`, options),
-    listPeople: (query, options) => read(`/people?${queryOf(query)}`, options),
-    getFingerprint: (fingerprintId, options) => read(`/fingerprints/${segment(fingerprintId)}`, options),
-    listFingerprints: (query, options) => read(`/fingerprints?${queryOf(query)}`, options),
-    getMe: (options) => read("/me", options)
-  }
-}
+const answered = (method: string, reply: Reply): Answered => ({
+  status: reply.status,
+  headers: { get: (name) => reply.headers[name] ?? null },
+  get body() {
+    return Web.toResponse(method, reply).body
+  },
+  text: async () => (reply.live === undefined ? takeText(reply) : Web.toResponse(method, reply).text()),
+  toResponse: () => Web.toResponse(method, reply)
+})
+
+/** Every operation of the interface. `run` runs the effects of a `Tachograph`. */
+export const api = (run: (reply: Effect.Effect<Reply, never, Front>, signal?: AbortSignal) => Promise<Reply>): Api =>
+  apiOver(async ({ body, headers, method, target }, { project, signal }) => {
+    const reply = await run(replyTo({ method, url: target, headers, body: bodyOf(body) }, project), signal)
+    if (reply.live !== undefined) signal?.addEventListener("abort", reply.live.cancel, { once: true })
+    return answered(method, reply)
+  })

@@ -79,7 +79,7 @@ it("runs without the thread in a bundle that does not contain it, and says so on
   const ids = lines.filter((line) => /^[0-9a-f-]{36}$/.test(line))
   expect(ids.length).toBe(2)
   const tachograph = await createTachograph({ storage: sqlite(files[1]!), thread: false })
-  expect((await tachograph.recorder.getEvent(ids[1]!)).session).toBe("once")
+  expect((await tachograph.api.getEvent({ event_id: ids[1]! })).session).toBe("once")
   await tachograph.close()
 })
 

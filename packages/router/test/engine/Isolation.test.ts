@@ -53,9 +53,9 @@ it.each(["exit", "exhaust"])("starts another thread after one that ended: %s", a
   expect(answers[0].body).toEqual({ type: "storage-unavailable" })
   expect(answers[0].headers.get("retry-after")).not.toBeNull()
   await isReady(client)
-  expect((await tachograph.recorder.getEvent(kept.event_id)).properties).toMatchObject({ inputs: { n: 1 } })
+  expect((await tachograph.api.getEvent({ event_id: kept.event_id })).properties).toMatchObject({ inputs: { n: 1 } })
   const later = await tachograph.record(event(2))
-  expect((await tachograph.recorder.getEvent(later.event_id)).properties).toMatchObject({ inputs: { n: 2 } })
+  expect((await tachograph.api.getEvent({ event_id: later.event_id })).properties).toMatchObject({ inputs: { n: 2 } })
 })
 
 it("starts another thread after one whose heap has become too large", async () => {
@@ -93,7 +93,7 @@ it("answers for itself, and refuses events, while the thread stands still", asyn
   expect((await stopped).status).toBe(404)
   await isReady(client)
   const ids = [(await waiting).event_id, (await tachograph.record(event(3))).event_id]
-  const { events } = await tachograph.recorder.listEvents()
+  const { events } = await tachograph.api.listEvents()
   expect(events.map(({ event_id }) => event_id)).toEqual(ids)
 })
 
@@ -111,6 +111,6 @@ it("does not keep a process alive that has nothing else to do", async () => {
     timeout: 60_000
   })
   const tachograph = await createTachograph({ storage: sqlite(join(folder, "once.db")) })
-  expect((await tachograph.recorder.getEvent(stdout.trim())).session).toBe("once")
+  expect((await tachograph.api.getEvent({ event_id: stdout.trim() })).session).toBe("once")
   await tachograph.close()
 })

@@ -50,25 +50,31 @@ type Opened = Awaited<ReturnType<typeof open>>
 const request = (path: string, init: RequestInit = {}) =>
   new Request(`http://host/api/v1${path}`, { ...init, headers: { authorization: `Bearer ${key}` } })
 
+type Body = Parameters<Opened["api"]["import"]>[0]["body"]
+
 const all = async <A>(items: AsyncIterable<A>) => {
   const found: Array<A> = []
   for await (const item of items) found.push(item)
   return found
 }
 
-const textOf = async ({ recorder }: Opened) => Buffer.concat(await all(recorder.export()))
+const textOf = async ({ api }: Opened) => Buffer.from(await api.export.text())
+
+/** The answers to the lines of an import. */
+const answersOf = ({ api }: Opened, body: Body) => api.import.lines({ body }) as AsyncIterable<Record<string, string>>
 
 it("imports what another exports, in process, and exports the same", async () => {
   const to = await open()
   const results: Record<string, number> = {}
-  for await (const answer of to.recorder.import(from.recorder.export())) {
-    const result = "result" in answer ? answer.result : answer.type
+  const { body } = await from.api.export.response()
+  for await (const answer of answersOf(to, body!)) {
+    const result = answer["result"] ?? answer["type"]!
     results[result] = (results[result] ?? 0) + 1
   }
   expect(results).toEqual({ ignored: 2, imported: 64, end: 1 })
   const text = await textOf(from)
   expect((await textOf(to)).equals(text)).toBe(true)
-  const answers = await all(to.recorder.import([text.subarray(0, 5), text.subarray(5).toString()]))
+  const answers = await all(answersOf(to, ReadableStream.from([text.subarray(0, 5), text.subarray(5)])))
   expect(answers.at(-1)).toMatchObject({ type: "end", exists: 64, imported: 0, failed: 0 })
 })
 
@@ -100,7 +106,7 @@ it("names events that are damaged, and goes on", async () => {
 })
 
 it("gives an export up in the middle, and reads others", async () => {
-  for (let n = 0; n < 5; n++) for await (const _ of from.recorder.export()) break
+  for (let n = 0; n < 5; n++) for await (const _ of from.api.export.lines()) break
   const { body } = await from.fetch(request("/export"))
   const reader = body!.getReader()
   await reader.read()
@@ -125,7 +131,7 @@ it("cuts an import whose thread ends, of which the lines before are kept", async
     return text.split("\n").filter((line) => line.startsWith('{"type":"event"')).length
   }
   await expect.poll(() => events().catch(() => 0)).toBeGreaterThan(0)
-  const again = await all(to.recorder.import(lines.map((line) => `${line}\n`)))
+  const again = await all(answersOf(to, lines.join("\n")))
   expect(again.at(-1)).toMatchObject({ failed: 0 })
   expect(await events()).toBe(61)
 })
@@ -151,7 +157,7 @@ it("says after which line an import broke off, and goes on when it is sent again
     imported += own
     expect((await textOf(to)).toString().split("\n").slice(0, -2)).toEqual(lines.slice(0, after_line))
   }
-  const last = (await all(to.recorder.import([text]))).at(-1)
+  const last = (await all(answersOf(to, text))).at(-1)
   expect(last).toMatchObject({ type: "end", exists: imported, imported: 64 - imported })
   expect((await textOf(to)).equals(text)).toBe(true)
 })

@@ -120,7 +120,7 @@ it("stores no match anywhere, counts all of them, and knows what is sent again, 
     const { event_id } = await tachograph.record(text, { idempotencyKey: secret(n) })
     expect((await tachograph.record(`\ufeff${text}`)).event_id).not.toBe(event_id)
     expect((await tachograph.record(text, { idempotencyKey: secret(n) })).event_id).toBe(event_id)
-    const event: any = await tachograph.recorder.getEvent(event_id)
+    const event: any = await tachograph.api.getEvent({ event_id })
     expect(event.recorded).toEqual({ redacted: 2 + masked(text, Places.ofEvent).count })
     expect(JSON.stringify(event)).not.toContain("planted")
     expect(event.session).toBe("[redacted] s")
@@ -149,13 +149,13 @@ it("masks calls that pass the proxy, and what they are answered, together with t
   expect(await (await tachograph.fetch(call)).text()).toContain("planted12")
   const { events } = await vi.waitFor(
     async () => {
-      const page = await tachograph.recorder.listEvents()
+      const page = await tachograph.api.listEvents()
       expect(page.events).toHaveLength(1)
       return page
     },
     { timeout: 60_000 }
   )
-  const text = await tachograph.recorder.getEventText(events[0]!.event_id)
+  const text = await tachograph.api.getEvent.text({ event_id: events[0]!.event_id })
   expect(text).toContain('"inputs":{ "messages":[{"role":"user","content":"[redacted]"}],"api_key":"[redacted]"}')
   expect(text).toContain('"output":{"choices":[],"n":1.0,"echo":"[redacted]"}')
   expect(events[0]!.recorded).toEqual({ redacted: 3 })

@@ -29,7 +29,7 @@ describe("authorize", () => {
     )
     expect(statuses).toEqual([200, 403, 404, 401, 401])
     expect((await call("session=acme.read", "POST", "/events", event(body.fingerprint_id))).status).toBe(403)
-    const read = await tachograph.recorder.getEvent(recorded.body.event_id, { project: "acme" })
+    const read = await tachograph.api.getEvent({ event_id: recorded.body.event_id }, { project: "acme" })
     expect(read.session).toBe("in process")
   })
 

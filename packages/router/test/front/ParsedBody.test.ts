@@ -21,7 +21,7 @@ const inputsOf = async ({ tachograph, client, text }: Awaited<ReturnType<typeof 
   const body = "content-encoding" in headers ? gzipSync(text) : text
   const answer = await client.call("POST", "/api/v1/events", body, headers)
   expect(answer.status).toBe(200)
-  const read = await tachograph.recorder.getEventText(answer.body.event_id)
+  const read = await tachograph.api.getEvent.text({ event_id: answer.body.event_id })
   return /"inputs":(\{[^}]*\})/.exec(read)?.[1]
 }
 

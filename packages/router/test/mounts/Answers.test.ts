@@ -571,7 +571,7 @@ describe("An answer that is no event", () => {
     const inputs = { text: "x".repeat(100_000) }
     const { event_id } = await tachograph.record(event(id, { properties: { api: "aisdk", inputs, output: {} } }))
     for (let n = 0; n < 3; n++) {
-      expect((await tachograph.recorder.getEvent(event_id)).properties.inputs).toEqual(inputs)
+      expect((await tachograph.api.getEvent({ event_id })).properties.inputs).toEqual(inputs)
     }
   })
 })

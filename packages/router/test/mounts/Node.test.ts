@@ -15,7 +15,7 @@ const start = async () => {
   const tachograph = await opened()
   const fetch = await served(tachograph.node)
   const body = JSON.stringify(event(await tachograph.fingerprint(fingerprint)))
-  const count = async () => (await tachograph.recorder.listEvents()).events.length
+  const count = async () => (await tachograph.api.listEvents()).events.length
   return { tachograph, fetch, client: HttpClient.make(fetch, apiKey), body, count }
 }
 

@@ -71,16 +71,16 @@ const start = async (memory = MemoryStorage.layer) => {
 const sharedMemory = async () =>
   Layer.succeedContext(await Effect.runPromise(Effect.scoped(Layer.build(MemoryStorage.layer))))
 
-const eventsOf = async ({ recorder }: Tachograph, count: number) => {
+const eventsOf = async ({ api }: Tachograph, count: number) => {
   const { events } = await vi.waitFor(
     async () => {
-      const page = await recorder.listEvents({ order: "asc" })
+      const page = await api.listEvents({ order: "asc" })
       expect(page.events.length).toBeGreaterThanOrEqual(count)
       return page
     },
     { timeout: 60_000, interval: 5 }
   )
-  return Promise.all(events.map(({ event_id }) => recorder.getEvent(event_id)))
+  return Promise.all(events.map(({ event_id }) => api.getEvent({ event_id })))
 }
 
 /** A call of another kind, which is recorded after all before it. */
@@ -126,7 +126,7 @@ it("has its question, its answer and its tokens once, however often it is asked 
   ])
   expect(events[1]!.occurred_at).toBe(events[0]!.occurred_at)
   expect(Number(events[1]!.cost_usd)).toBeGreaterThan(0)
-  const { messages } = await tachograph.recorder.listSessionMessages("s")
+  const { messages } = await tachograph.api.listSessionMessages({ session: "s" })
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"])
 })
 
@@ -202,7 +202,7 @@ it("is counted once by servers that do not know what others have seen, and shows
   const ends = events.filter(({ input_tokens }) => input_tokens !== null)
   expect(ends).toMatchObject([{ properties: { inputs: { response_id: "resp_1" } }, model: "gpt-5" }])
   expect(events.length).toBe(5)
-  const { messages } = await first.tachograph.recorder.listSessionMessages(ends[0]!.session)
+  const { messages } = await first.tachograph.api.listSessionMessages({ session: ends[0]!.session })
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"])
 })
 

@@ -73,7 +73,7 @@ it("are recorded, in the formats of their models, and pass as they are", async (
 
   const events = await vi.waitFor(
     async () => {
-      const { events } = await tachograph.recorder.listEvents({ order: "asc" })
+      const { events } = await tachograph.api.listEvents({ order: "asc" })
       expect(events).toHaveLength(cases.length)
       return events
     },
@@ -89,7 +89,7 @@ it("are recorded, in the formats of their models, and pass as they are", async (
     { api: chat, ...counted, model: decodeURIComponent(model), recorded: { rebuilt: true }, provider: "aws" },
     { api: chat, input_tokens: null }
   ])
-  const texts = await Promise.all(events.map(({ event_id }) => tachograph.recorder.getEventText(event_id)))
+  const texts = await Promise.all(events.map(({ event_id }) => tachograph.api.getEvent.text({ event_id })))
   expect(texts.join()).not.toContain("a1".repeat(32))
   // The same conversation, whatever the call.
   expect(new Set(events.slice(2, 4).map(({ session }) => session)).size).toBe(1)

@@ -47,10 +47,10 @@ const proxyTo = async (
   onTestFinished(() => tachograph.close())
   /** What the calls are recorded as, in the order of their sessions. */
   const recorded = async () => {
-    const { close, recorder } = await open(memory.appendEvents)
-    const { events } = await recorder.listEvents({ limit: 1000 })
+    const { api, close } = await open(memory.appendEvents)
+    const { events } = await api.listEvents({ limit: 1000 })
     const outputs = await Promise.all(
-      events.map(async ({ event_id, session }) => [session, (await recorder.getEvent(event_id)).properties.output])
+      events.map(async ({ event_id, session }) => [session, (await api.getEvent({ event_id })).properties.output])
     )
     await close()
     return Object.fromEntries(outputs.sort()) as Record<string, unknown>

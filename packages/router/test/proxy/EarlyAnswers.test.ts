@@ -37,16 +37,16 @@ const providing = async (scheme: string, work: Answering): Promise<string> => {
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const recorded = async ({ recorder }: Tachograph): Promise<string> => {
+const recorded = async ({ api }: Tachograph): Promise<string> => {
   const { events } = await vi.waitFor(
     async () => {
-      const page = await recorder.listEvents()
+      const page = await api.listEvents()
       expect(page.events).toHaveLength(1)
       return page
     },
     { timeout: 60_000, interval: 5 }
   )
-  return recorder.getEventText(events[0]!.event_id)
+  return api.getEvent.text({ event_id: events[0]!.event_id })
 }
 
 describe.each(["http", "https"])("an upstream over %s", (scheme) => {

@@ -18,18 +18,18 @@ const recorded = async (
     (response) => void response.writeHead(answered.status ?? 200, [...(answered.headers ?? [])]).end(answered.body)
   )
   const { port, tachograph } = await proxyTo(url)
-  const { recorder } = tachograph
+  const { api } = tachograph
   const headers = { ...withKey, ...sent.headers }
   const { body } = await send(port, path, { headers, body: Buffer.from(sent.body ?? request) })
   const [event] = await vi.waitFor(
     async () => {
-      const { events } = await recorder.listEvents()
+      const { events } = await api.listEvents()
       expect(events).toHaveLength(1)
       return events
     },
     { timeout: 60_000, interval: 5 }
   )
-  return { body, event: event!, text: await recorder.getEventText(event!.event_id) }
+  return { body, event: event!, text: await api.getEvent.text({ event_id: event!.event_id }) }
 }
 
 const gzips = (count: number, body: string | Buffer): string | Buffer =>

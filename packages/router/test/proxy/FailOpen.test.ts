@@ -44,8 +44,8 @@ const proxyOver = async (
   return { lines, outcome, port, tachograph, waiting }
 }
 
-const sessions = async ({ recorder }: Awaited<ReturnType<typeof proxyOver>>["tachograph"]) =>
-  (await recorder.listEvents({ order: "asc", limit: 1000 })).events.map(({ session }) => session)
+const sessions = async ({ api }: Awaited<ReturnType<typeof proxyOver>>["tachograph"]) =>
+  (await api.listEvents({ order: "asc", limit: 1000 })).events.map(({ session }) => session)
 
 const sendIn = (port: number, session: string) =>
   send(port, path, { headers: { ...withKey, "x-tachograph-session": session }, body: request })
@@ -168,7 +168,7 @@ it("records again what a full queue has refused", async () => {
   await send(port, path, { headers: withKey, body: request })
   await vi.waitFor(() => expect(refusals).toBeGreaterThan(0), { timeout: 60_000 })
   Deferred.doneUnsafe(gate, Effect.void)
-  const count = async () => (await tachograph.recorder.listEvents()).events.length
+  const count = async () => (await tachograph.api.listEvents()).events.length
   await vi.waitFor(async () => expect(await count()).toBe(2), { timeout: 60_000 })
   expect(lines).toEqual([])
 })
@@ -203,10 +203,10 @@ it("says which upstream cannot be reached, and why: in one line for a burst, and
   expect(lines.join("")).not.toContain("secret-path")
   const outputs = await vi.waitFor(
     async () => {
-      const { events } = await tachograph.recorder.listEvents({ order: "asc" })
+      const { events } = await tachograph.api.listEvents({ order: "asc" })
       expect(events).toHaveLength(3)
       return Promise.all(
-        events.map(async ({ event_id }) => (await tachograph.recorder.getEvent(event_id)).properties.output)
+        events.map(async ({ event_id }) => (await tachograph.api.getEvent({ event_id })).properties.output)
       )
     },
     { timeout: 60_000 }
@@ -267,7 +267,7 @@ it("drops a call that the engine's thread dies of twice, and records the others"
     timeout: 60_000,
     interval: 200
   })
-  const { events } = await tachograph.recorder.listEvents()
+  const { events } = await tachograph.api.listEvents()
   expect(events.map(({ agent }) => agent).toSorted()).toEqual(["four", "one", "three", "two"])
 }, 90_000)
 

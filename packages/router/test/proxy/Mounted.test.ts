@@ -54,16 +54,16 @@ const withBasePath: ReadonlySet<string> = new Set(["Fastify"])
 
 const path = "/recorder/proxy/local/v1/chat/completions"
 
-const texts = async ({ recorder }: Tachograph, count: number) => {
+const texts = async ({ api }: Tachograph, count: number) => {
   const events = await vi.waitFor(
     async () => {
-      const page = await recorder.listEvents()
+      const page = await api.listEvents()
       expect(page.events).toHaveLength(count)
       return page.events
     },
     { timeout: 60_000, interval: 5 }
   )
-  return Promise.all(events.map(({ event_id }) => recorder.getEventText(event_id)))
+  return Promise.all(events.map(({ event_id }) => api.getEvent.text({ event_id })))
 }
 
 describe.each(Object.keys(mounts))("the proxy in %s", (name) => {

@@ -194,8 +194,8 @@ it.each(appends)("no key is anywhere when the call %s", async (name, fail) => {
   const metrics = async () => (await tachograph.fetch(new Request("http://host/metrics"))).text()
   const waiting = async () => Number(/^tachograph_proxy_waiting_calls (\d+)$/m.exec(await metrics())?.[1])
   await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 })
-  const { events } = await tachograph.recorder.listEvents({ limit: 1000 })
-  const texts = await Promise.all(events.map(({ event_id }) => tachograph.recorder.getEventText(event_id)))
+  const { events } = await tachograph.api.listEvents({ limit: 1000 })
+  const texts = await Promise.all(events.map(({ event_id }) => tachograph.api.getEvent.text({ event_id })))
   expect(await metrics()).toMatch(/calls_total\{outcome="too-many-credentials"\} [1-9]/)
   const fetched = [await fetchCall("gone/chat/completions"), await fetchCall(`other/chat/completions?${query}`)]
   expect(fetched.map(({ status }) => status)).toEqual([502, 404])

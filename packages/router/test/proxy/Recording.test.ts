@@ -5,7 +5,7 @@ import type { Socket } from "node:net"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { describe, expect, it, vi } from "vitest"
 import type { Tachograph } from "../../src/index.ts"
-import type { RecordedEvent } from "../../src/mounts/InProcess.ts"
+import type { Event } from "@tachograph/client/api"
 import { proxyTo, send, withKey } from "./Client.ts"
 import { listen, rawUpstream, upstream } from "./Upstream.ts"
 
@@ -26,21 +26,21 @@ const streamed = [
 ]
 
 /** The events in the order in which they were recorded, once there are this many. */
-const eventsOf = async ({ recorder }: Tachograph, count = 1): Promise<ReadonlyArray<RecordedEvent>> => {
+const eventsOf = async ({ api }: Tachograph, count = 1): Promise<ReadonlyArray<Event>> => {
   const { events } = await vi.waitFor(
     async () => {
-      const page = await recorder.listEvents({ order: "asc" })
+      const page = await api.listEvents({ order: "asc" })
       expect(page.events).toHaveLength(count)
       return page
     },
     { timeout: 60_000, interval: 5 }
   )
-  return Promise.all(events.map(({ event_id }) => recorder.getEvent(event_id)))
+  return Promise.all(events.map(({ event_id }) => api.getEvent({ event_id })))
 }
 
-const textOf = async ({ recorder }: Tachograph): Promise<string> => {
-  const [event] = (await recorder.listEvents()).events
-  return recorder.getEventText(event!.event_id)
+const textOf = async ({ api }: Tachograph): Promise<string> => {
+  const [event] = (await api.listEvents()).events
+  return api.getEvent.text({ event_id: event!.event_id })
 }
 
 const json = { "content-type": "application/json" }

@@ -29,16 +29,16 @@ const sendAll = (socket: WebSocket, events: ReadonlyArray<object>) => {
 const create = (fields: object) => JSON.stringify({ type: "response.create", model: "gpt-x", ...fields })
 
 /** What is recorded, the oldest first, once there are this many. */
-const recorded = async ({ recorder }: Tachograph, count: number) => {
+const recorded = async ({ api }: Tachograph, count: number) => {
   const { events } = await vi.waitFor(
     async () => {
-      const page = await recorder.listEvents({ order: "asc" })
+      const page = await api.listEvents({ order: "asc" })
       expect(page.events).toHaveLength(count)
       return page
     },
     { timeout: 60_000, interval: 5 }
   )
-  return Promise.all(events.map(({ event_id }) => recorder.getEvent(event_id)))
+  return Promise.all(events.map(({ event_id }) => api.getEvent({ event_id })))
 }
 
 /** What became of the calls of this process. */
@@ -94,7 +94,7 @@ describe("calls over a WebSocket", () => {
       [3, 2],
       [3, 2]
     ])
-    expect(await tachograph.recorder.getEventText(events[0]!.event_id)).toContain(first)
+    expect(await tachograph.api.getEvent.text({ event_id: events[0]!.event_id })).toContain(first)
     expect(events[1]!.properties.inputs).toMatchObject({ previous_response_id: "resp_1" })
   })
 
@@ -165,7 +165,7 @@ describe("calls over a WebSocket", () => {
     const { socket } = await connected(port, path)
     socket.send(create({ input: "Hello" }))
     const [event] = await recorded(tachograph, 1)
-    const [summary] = (await tachograph.recorder.listEvents()).events
+    const [summary] = (await tachograph.api.listEvents()).events
     expect({ ...event, ...summary }).toMatchObject(expected)
   })
 
@@ -334,7 +334,7 @@ describe("what passes over a WebSocket", () => {
     expect(taken.equals(sent)).toBe(true)
     socket.destroy()
     await vi.waitFor(async () => expect(await outcomesSince(tachograph, before)).toEqual([["undecodable", 1]]))
-    expect((await tachograph.recorder.listEvents()).events).toEqual([])
+    expect((await tachograph.api.listEvents()).events).toEqual([])
   })
 
   it("is not held: a provider that takes nothing stops the application, and the other way round", async () => {

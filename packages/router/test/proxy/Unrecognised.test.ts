@@ -58,7 +58,7 @@ const run = async (cases: ReadonlyArray<Case>, count: number) => {
   }
   const events = await vi.waitFor(
     async () => {
-      const { events } = await tachograph.recorder.listEvents({ order: "asc" })
+      const { events } = await tachograph.api.listEvents({ order: "asc" })
       const counted = Object.values(await counts()).reduce((sum, each) => sum + each, 0)
       expect(events.length + counted).toBe(count)
       return events

@@ -11,11 +11,11 @@ import { listen, upstream } from "./Upstream.ts"
 
 const at = "http://tachograph.example/proxy/local"
 
-const recordedText = ({ recorder }: Tachograph) =>
+const recordedText = ({ api }: Tachograph) =>
   vi.waitFor(
     async () => {
-      const [event] = (await recorder.listEvents()).events
-      return recorder.getEventText(event!.event_id)
+      const [event] = (await api.listEvents()).events
+      return api.getEvent.text({ event_id: event!.event_id })
     },
     { timeout: 60_000 }
   )

@@ -1,11 +1,11 @@
 /** What failed calls say about it. Lists have the type of an error only, so each of their outputs is read. */
+import type { EventSummary } from "@tachograph/client/api"
 import * as ErrorBodies from "@tachograph/formats/facts/Errors"
-import type { InProcess } from "@tachograph/router"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Access } from "./Access.ts"
 
-type Listed = Pick<InProcess.RecordedEventSummary, "error_type" | "event_id" | "output_bytes">
+type Listed = Pick<EventSummary, "error_type" | "event_id" | "output_bytes">
 
 /** The largest output that is read. An answer that broke off can be long. */
 const maxBytes = 1024 * 1024

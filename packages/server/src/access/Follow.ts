@@ -1,5 +1,5 @@
 /** Follows events over an `Access`: goes on with the last cursor where a connection ends or breaks. */
-import type { InProcess } from "@tachograph/router"
+import type { EventSummary } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import type { CommandError } from "../terminal/CliErrors.ts"
 import type { Access, Query } from "./Access.ts"
@@ -8,6 +8,11 @@ import * as Refusal from "./Refusal.ts"
 /** The pause before the next attempt (ms), and how many in a row may fail. */
 const pauseMs = 500
 const maxFailures = 120
+
+export interface FollowedEvent extends EventSummary {
+  /** Where to go on after it. */
+  readonly cursor: string
+}
 
 /** The lines of a body, as they come. It is given up when the effect is interrupted. */
 const forEachLine = <E, R>(
@@ -39,7 +44,7 @@ const forEachLine = <E, R>(
 export const follow = Effect.fnUntraced(function* <E, R>(
   { request }: Access,
   query: Query,
-  onEvent: (event: InProcess.FollowedEvent) => Effect.Effect<void, E, R>
+  onEvent: (event: FollowedEvent) => Effect.Effect<void, E, R>
 ): Effect.fn.Return<never, E | CommandError, R> {
   let cursor = query["cursor"]
   let failures = maxFailures
@@ -52,7 +57,7 @@ export const follow = Effect.fnUntraced(function* <E, R>(
       cursor ??= response.headers.get("tachograph-cursor") ?? undefined
       yield* forEachLine(response.body!, (line) => {
         if (line === "") return Effect.void
-        const event = JSON.parse(line) as InProcess.FollowedEvent
+        const event = JSON.parse(line) as FollowedEvent
         cursor = event.cursor
         return onEvent(event)
       })

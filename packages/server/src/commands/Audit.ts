@@ -1,5 +1,5 @@
 /** `tachograph audit`: who erased what, and which keys were created and revoked. */
-import type { InProcess } from "@tachograph/router"
+import type { AuditEntry as Entry } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import { Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
@@ -8,8 +8,6 @@ import * as Figures from "../terminal/Figures.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
-
-type Entry = InProcess.RecordedAuditEntry
 
 const heading = ["AT (UTC)", "ACTION", "BY", "EVENTS", "WHAT"]
 const rightAligned = new Set([3])

@@ -1,5 +1,5 @@
 /** `tachograph calls`: which calls there were, and how each ended. */
-import type { InProcess } from "@tachograph/router"
+import type { EventSummary } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -43,7 +43,7 @@ export const calls = Command.make(
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const events = yield* access.list<"events", InProcess.RecordedEventSummary>("/events", "events", query, limit)
+        const events = yield* access.list<"events", EventSummary>("/events", "events", query, limit)
         if (events.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
         else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))

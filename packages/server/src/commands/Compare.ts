@@ -1,5 +1,5 @@
 /** `tachograph compare`: what two versions of an agent ran with, and what differs. */
-import type { InProcess } from "@tachograph/router"
+import type { Configuration } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import { Argument, Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
@@ -11,14 +11,14 @@ import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
 interface Used {
-  readonly configuration: InProcess.RecordedConfiguration
+  readonly configuration: Configuration
   readonly fingerprint: unknown
 }
 
 const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
 /** Text as the model reads it; what is no text, as JSON. */
-const instructionsOf = ({ instructions }: InProcess.RecordedConfiguration): string =>
+const instructionsOf = ({ instructions }: Configuration): string =>
   instructions.map((part) => (typeof part["content"] === "string" ? part["content"] : json(part))).join("\n")
 
 /** The parts of a configuration as texts, in the order in which they are compared. */
@@ -48,7 +48,7 @@ export const compare = Command.make(
     yield* Access.use(flags, Access.reading, ({ read }) => {
       const lastUsed = Effect.fnUntraced(function* (version: string) {
         const path = `/agents/${encodeURIComponent(flags.agent)}/agent-versions/${encodeURIComponent(version)}`
-        const { configurations } = yield* read<{ configurations: ReadonlyArray<InProcess.RecordedConfiguration> }>(
+        const { configurations } = yield* read<{ configurations: ReadonlyArray<Configuration> }>(
           `${path}/configurations`,
           { limit: 1 }
         )

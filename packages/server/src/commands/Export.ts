@@ -1,5 +1,5 @@
 /** `tachograph export`: all that a project has, as lines of JSON. */
-import type { InProcess } from "@tachograph/router"
+import type { Operations } from "@tachograph/client/api"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -49,7 +49,7 @@ export const exportCommand = Command.make(
     output
   },
   Effect.fnUntraced(function* (flags) {
-    const filters: InProcess.ExportQuery = yield* Filters.queryOf(flags)
+    const filters: Operations["export"]["input"] = yield* Filters.queryOf(flags)
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
         const file = yield* LineFile.open(Option.getOrUndefined(flags.output))

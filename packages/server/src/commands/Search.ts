@@ -1,5 +1,5 @@
 /** `tachograph search`: where something was said. */
-import type { InProcess } from "@tachograph/router"
+import type { SearchPage } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
@@ -11,7 +11,7 @@ import * as Style from "../terminal/Style.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 
-type Result = InProcess.FoundTexts["results"][number]
+type Result = SearchPage["results"][number]
 
 /** Rows that a request asks for at most. */
 const pageRows = 100
@@ -65,7 +65,7 @@ export const search = Command.make(
         // A page that ends early is printed at once.
         do {
           const rows = Math.min(left, pageRows)
-          const page: InProcess.FoundTexts = yield* access.read<InProcess.FoundTexts>("/search", {
+          const page: SearchPage = yield* access.read<SearchPage>("/search", {
             ...query,
             limit: rows,
             cursor

@@ -1,5 +1,5 @@
 /** `tachograph sessions`: which conversations there were, and what they cost. */
-import type { InProcess } from "@tachograph/router"
+import type { Session } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -20,7 +20,7 @@ const titleCharacters = 60
 const listed = (names: ReadonlyArray<string>): string =>
   Table.printable(Figures.cut(names.slice(0, 3).join(", ") + (names.length > 3 ? ", …" : ""), 40))
 
-const rowOf = (session: InProcess.RecordedSession): ReadonlyArray<string> => [
+const rowOf = (session: Session): ReadonlyArray<string> => [
   Table.printable(session.session),
   Figures.minute(session.last_event_at),
   Figures.integer(session.events),
@@ -33,7 +33,7 @@ const rowOf = (session: InProcess.RecordedSession): ReadonlyArray<string> => [
   Table.printable(Figures.cut(session.title ?? "", titleCharacters))
 ]
 
-const tableOf = (sessions: ReadonlyArray<InProcess.RecordedSession>): string =>
+const tableOf = (sessions: ReadonlyArray<Session>): string =>
   Table.format([heading, ...sessions.map(rowOf)], rightAligned, (cell, row, column) => {
     if (row === 0) return Style.dim(cell)
     return column === errorsColumn ? Style.red(cell) : cell
@@ -63,7 +63,7 @@ export const sessions = Command.make(
     const query = { ...(yield* Filters.queryOf(flags)), error: Option.getOrUndefined(flags.errors) }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const rows = yield* access.list<"sessions", InProcess.RecordedSession>("/sessions", "sessions", query, limit)
+        const rows = yield* access.list<"sessions", Session>("/sessions", "sessions", query, limit)
         if (rows.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
         else yield* Output.print(tableOf(rows))

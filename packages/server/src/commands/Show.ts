@@ -1,5 +1,5 @@
 /** `tachograph show`: a session, as what was said and which call added what. */
-import type { InProcess } from "@tachograph/router"
+import type { Conversation as NormalForm, SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -11,9 +11,6 @@ import * as Filters from "../access/Filters.ts"
 import * as SessionName from "../access/SessionName.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Table from "../terminal/Table.ts"
-
-type Call = InProcess.RecordedSessionCall
-type Message = InProcess.RecordedSessionMessage
 
 const pageRows = 1_000
 
@@ -95,7 +92,7 @@ const maxInputsBytes = 4 * 1024 * 1024
 const instructionsOf = (access: Access.Access, call: Call, isFull: boolean) => {
   const isNew = call.parent_event_id === null || call.instructions_changed
   if (!isNew || call.is_damaged || (call.inputs_bytes > maxInputsBytes && !isFull)) return Effect.undefined
-  return access.read<InProcess.RecordedConversation>(`/events/${call.event_id}/messages`).pipe(
+  return access.read<NormalForm>(`/events/${call.event_id}/messages`).pipe(
     // Those that begin the messages are printed as messages.
     Effect.map(({ instructions, leading_instructions }) =>
       instructions.length > 0 || (call.instructions_changed && leading_instructions === 0) ? instructions : undefined

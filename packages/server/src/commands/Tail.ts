@@ -1,5 +1,4 @@
 /** `tachograph tail`: calls as they are recorded. */
-import type { InProcess } from "@tachograph/router"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -41,7 +40,7 @@ export const tail = Command.make(
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.andThen(
         Unseen.warn(access, query),
-        Follow.follow(access, query, (event: InProcess.FollowedEvent) =>
+        Follow.follow(access, query, (event) =>
           flags.json
             ? Output.print(JSON.stringify(event))
             : Effect.flatMap(ErrorMessages.of(access, event), (message) => Output.print(CallLine.of(event, message)))

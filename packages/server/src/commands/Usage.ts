@@ -1,6 +1,6 @@
 /** `tachograph usage`: what calls add up to, by time, name or model. */
 import { dimensions } from "@tachograph/core"
-import type { InProcess } from "@tachograph/router"
+import type { UsageGroup } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
@@ -17,7 +17,7 @@ const errorsColumn = 1
 
 const countOrNone = (count: number): string => (count === 0 ? "" : Figures.integer(count))
 
-const figuresOf = (group: InProcess.RecordedUsage): ReadonlyArray<string> => [
+const figuresOf = (group: UsageGroup): ReadonlyArray<string> => [
   Figures.integer(group.events),
   countOrNone(group.errors),
   Figures.integer(group.input_tokens),
@@ -33,7 +33,7 @@ const figuresOf = (group: InProcess.RecordedUsage): ReadonlyArray<string> => [
 
 type Dimension = (typeof dimensions)[number]
 
-const tableOf = (groupBy: ReadonlyArray<Dimension>, groups: ReadonlyArray<InProcess.RecordedUsage>): string => {
+const tableOf = (groupBy: ReadonlyArray<Dimension>, groups: ReadonlyArray<UsageGroup>): string => {
   const rows = groups.map((group) => [
     ...groupBy.map((dimension) => Table.printable(group[dimension] ?? "—")),
     ...figuresOf(group)
@@ -86,7 +86,7 @@ export const usage = Command.make(
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const groups = yield* access.list<"usage", InProcess.RecordedUsage>("/usage", "usage", query, limit)
+        const groups = yield* access.list<"usage", UsageGroup>("/usage", "usage", query, limit)
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))

@@ -1,5 +1,5 @@
 /** A call as one line for people. */
-import type { InProcess } from "@tachograph/router"
+import type { EventSummary } from "@tachograph/client/api"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
 import * as Style from "./Style.ts"
@@ -15,7 +15,7 @@ const name = (text: string | null): string => Table.printable(Figures.cut(text ?
 /** Whole where a program reads it. */
 const session = (text: string): string => (process.stdout.isTTY ? name(text) : Table.printable(text))
 
-const tokens = (event: InProcess.RecordedEventSummary): string => {
+const tokens = (event: EventSummary): string => {
   const { cache_read_tokens: read, input_tokens: sent, output_tokens: got } = event
   return sent === null && got === null
     ? ""
@@ -23,7 +23,7 @@ const tokens = (event: InProcess.RecordedEventSummary): string => {
 }
 
 /** When it was, whose it was, what it took, how it ended, and its id. `message` is the error's, if it is one. */
-export const of = (event: InProcess.RecordedEventSummary, message: string | null): string =>
+export const of = (event: EventSummary, message: string | null): string =>
   [
     Style.dim(event.received_at.slice(0, 19).replace("T", " ")),
     name(`${event.agent} ${event.agent_version}`),

@@ -1,12 +1,10 @@
 /** A session for people to read: its messages, with its calls as marks. What is in them can be anything, and is printed harmless. */
-import type { InProcess } from "@tachograph/router"
+import type { Conversation as NormalForm, SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
-type Call = InProcess.RecordedSessionCall
-type Message = InProcess.RecordedSessionMessage
 type Part = Message["parts"][number]
 
 /** Characters of a text that are printed, unless all are asked for. */
@@ -83,7 +81,7 @@ export class Conversation {
   }
 
   /** Instructions that stand apart, of the call that was printed last. Those that an earlier call had are named by it. */
-  instructions(parts: InProcess.RecordedConversation["instructions"]): string {
+  instructions(parts: NormalForm["instructions"]): string {
     const number = this.#calls.size
     const text = parts.map((part) => this.#part(part as Part)).join("\n")
     const first = this.#instructions.get(text)

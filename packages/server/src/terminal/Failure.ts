@@ -1,9 +1,9 @@
 /** Why a call failed, in one line for people. */
-import type { InProcess } from "@tachograph/router"
+import type { EventSummary } from "@tachograph/client/api"
 import * as Figures from "./Figures.ts"
 import * as Table from "./Table.ts"
 
-type Failed = Pick<InProcess.RecordedEventSummary, "error_type" | "error_status" | "http_status">
+type Failed = Pick<EventSummary, "error_type" | "error_status" | "http_status">
 
 /** From here on a status of HTTP is an error's. */
 const firstErrorStatus = 400

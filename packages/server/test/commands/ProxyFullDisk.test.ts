@@ -86,6 +86,6 @@ it("passes calls on while the disk is full, says so, and records them when there
     interval: 20
   })
   expect(await recorded()).toBe(before + 1 + waiting)
-  expect(await recorded()).toBe((await tachograph.recorder.listEvents({ limit: 100 })).events.length + before)
+  expect(await recorded()).toBe((await tachograph.api.listEvents({ limit: 100 })).events.length + before)
   expect(lines.join("\n")).not.toContain(key)
 })
