@@ -180,7 +180,7 @@ export const cases: ReadonlyArray<Case> = [
   roomForbids("core", "payload/format", "../Thing.ts", "../scan/Thing.ts", "../../Storage.ts"),
   roomForbids("core", "payload/scan", "../Thing.ts", "../../record/Thing.ts"),
   roomForbids("core", "payload", "../Storage.ts", "../sessions/Thing.ts"),
-  roomForbids("core", "storage", "../Storage.ts", "../rollup/Thing.ts"),
+  roomForbids("core", "storage", "../Storage.ts", "../sessions/Thing.ts"),
   roomForbids("core", "Storage.ts", "./sessions/Thing.ts", "./memory/Thing.ts", "./Recorder.ts"),
   roomForbids("core", "sessions", "../record/Thing.ts", "../read/Thing.ts"),
   forbids("packages/core/src/sessions", noBarrel, "../payload/index.ts", "../domain/index.ts"),
@@ -248,6 +248,7 @@ export const cases: ReadonlyArray<Case> = [
   ]),
   roomForbids("storage-sql", "sql", "../append/Thing.ts", "../SqlStorage.ts"),
   roomForbids("storage-sql", "read", "../append/Thing.ts", "../erase/Thing.ts"),
+  roomForbids("storage-sql", "rollup", "../usage/Thing.ts", "../append/Thing.ts"),
   roomForbids("storage-sql", "append", "../read/Thing.ts", "../erase/Thing.ts", "../SqlStorage.ts"),
 
   ...["packages/storage-sqlite/src", "packages/storage-postgres/src"].flatMap((from) => [
