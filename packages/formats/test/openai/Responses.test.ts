@@ -96,6 +96,22 @@ describe("facts of responses", () => {
     )
   })
 
+  it("are those of a compaction, which names no model and has no status", () => {
+    const items = [
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Hello" }] },
+      { type: "compaction", id: "cmp_1", encrypted_content: "QUJD" }
+    ]
+    const usage = { input_tokens: 50_000, output_tokens: 500, total_tokens: 50_500 }
+    const output = { id: "resp_1", object: "response.compaction", output: items, usage }
+    const counted = { input_tokens: 50_000, output_tokens: 500, stop_reason: null, tool_calls: [] }
+    expect(format.facts({ model: "gpt-5" }, output)).toMatchObject({ model: "gpt-5", ...counted })
+    expect(format.facts({ previous_response_id: "resp_0" }, output)).toMatchObject({ model: null, ...counted })
+    const { output: kept } = format.messages({ model: "gpt-5", input: items.slice(0, 1) }, output)
+    const { input } = format.messages({ model: "gpt-5", input: items }, null)
+    expect(kept.map(identity)).toEqual(input.map(identity))
+    expect(kept[1]!.parts).toMatchObject([{ type: "compaction" }])
+  })
+
   it("say what a price depends on", () => {
     const search = { type: "web_search_call", action: { type: "search" } }
     const output = {
