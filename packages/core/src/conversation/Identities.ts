@@ -2,6 +2,7 @@
 import type { Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/normal/Identity"
 import { isInstruction } from "@tachograph/formats/normal/Instructions"
+import { isContext } from "@tachograph/formats/normal/Noise"
 import { hash } from "node:crypto"
 
 /** What a message says: equal for messages of the same identity. Counted from 0. */
@@ -13,6 +14,7 @@ const maxTextLength = 128
 export class Identities {
   readonly #numbers = new Map<string, IdentityNumber>()
   readonly #roles: Array<string> = []
+  readonly #context = new Set<IdentityNumber>()
 
   of(message: Message): IdentityNumber {
     const text = identity(message)
@@ -23,6 +25,7 @@ export class Identities {
     const number = this.#roles.length
     this.#numbers.set(key, number)
     this.#roles.push(message.role)
+    if (isContext(message)) this.#context.add(number)
     return number
   }
 
@@ -34,6 +37,11 @@ export class Identities {
   /** Whether it is of a system or developer message. */
   isInstruction(number: IdentityNumber): boolean {
     return isInstruction({ role: this.#roles[number]! })
+  }
+
+  /** Whether a client says it in the user's name: conversations of different agents may begin with it. */
+  isContext(number: IdentityNumber): boolean {
+    return this.#context.has(number)
   }
 
   isOfUser(number: IdentityNumber): boolean {

@@ -12,7 +12,7 @@ import type { MessageSource, NewCall, OutlinedCall, OutlinedMessage } from "./Ca
 import { ElementCursor } from "./Elements.ts"
 import type { Identities, IdentityNumber } from "./Identities.ts"
 import { MessageTree, type Node, root } from "./MessageTree.ts"
-import { ParentSearch } from "./ParentSearch.ts"
+import { type ParentQuery, ParentSearch } from "./ParentSearch.ts"
 import { type Asking, Ways } from "./Ways.ts"
 
 /** A message that the tree does not have at its place. */
@@ -88,14 +88,27 @@ export class Outline {
       new ElementCursor(call.elements),
       named === undefined ? undefined : this.calls[named]
     )
-    const { common, rest } = start
-    const { occurredAtMs } = call
-    const parent = named ?? this.#parents.find({ occurredAtMs, common, rest: rest.map(({ identity }) => identity) })
+    const parent = named ?? this.#parents.find(this.#queryOf(call, start))
     const added = this.#place(call, start, parent)
     const index = this.calls.push(added) - 1
     this.#parents.add(index, added)
     for (const name of call.names) this.#named.set(name, index)
     return added
+  }
+
+  /** What a client puts before the words of the user may be the beginning of another conversation, such as that of a sub-agent. */
+  #queryOf({ occurredAtMs }: NewCall, { common, rest }: Start): ParentQuery {
+    const isBegun = rest.length === 0 || !this.#isContext(common)
+    return { occurredAtMs, common: isBegun ? common : root, rest: rest.map(({ identity }) => identity) }
+  }
+
+  /** Whether all messages on the way to it are a client's. */
+  #isContext(node: Node): boolean {
+    const { tree } = this
+    let at = node
+    let left = tree.depth(node)
+    for (; left > 0 && this.#identities.isContext(tree.identity(at)); left--) at = tree.parent(at)
+    return left === 0
   }
 
   *#start(cursor: ElementCursor, continued: OutlinedCall | undefined): Asking<Start> {

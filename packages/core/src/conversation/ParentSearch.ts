@@ -7,7 +7,7 @@ import type { OutlinedCall } from "./Call.ts"
 import type { Identities, IdentityNumber } from "./Identities.ts"
 import { type MessageTree, type Node, root } from "./MessageTree.ts"
 
-interface ParentQuery {
+export interface ParentQuery {
   readonly occurredAtMs: number | undefined
   /** The last message of the conversation that the tree has. The root if there is none. */
   readonly common: Node

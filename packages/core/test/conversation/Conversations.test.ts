@@ -215,6 +215,25 @@ describe("Sessions as conversations", () => {
     ])
   })
 
+  it("do not take what a client puts before the words of two agents for the beginning of one conversation", async () => {
+    const rules = user("# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>")
+    const context = [system("A"), rules, user("<environment_context>\n  <cwd>/work</cwd>\n</environment_context>")]
+    const { calls } = await read(
+      chat([...context, user("q")], "a"),
+      chat([...context, user("task")], "b"),
+      chat([...context, user("task")], "c"),
+      chat([...context, user("q"), assistant("a"), user("r")], "d"),
+      chat([...context, user("task"), assistant("b"), user("more")], "e")
+    )
+    expect(calls.map(([parent, , , gone]) => [parent, gone])).toEqual([
+      [null, []],
+      [null, []],
+      [2, []],
+      [1, []],
+      [2, []]
+    ])
+  })
+
   it("have the same messages when calls are recorded out of order", async () => {
     const messages = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")]
     const calls = [1, 3, 5].map((end, index) => ({

@@ -36,11 +36,21 @@ export const quietParts = (message: Message): ReadonlyArray<Part> =>
 /** Context that an agent has put into the user's message: nothing but an element, such as `<system-reminder>…</system-reminder>`. */
 const injected = /^<([\w-]+)[^>]*>[^]*<\/\1>$/
 
+/** How Codex gives the rules of the project, which the user's first message follows. */
+const rulesOfProject = /^# AGENTS\.md instructions[^\n]*\s+<INSTRUCTIONS>[^]*<\/INSTRUCTIONS>$/
+
 /** How opencode asks for a title of its own, before the words of the user. */
 const askingForTitle = "Generate a title for this conversation:"
 
 /** Whether a client said the text, and not the user. */
-export const isInjected = (text: string): boolean => text === askingForTitle || injected.test(text)
+export const isInjected = (text: string): boolean =>
+  text === askingForTitle || injected.test(text) || rulesOfProject.test(text)
+
+/** Whether a message is of a user, and has nothing but what a client said. */
+export const isContext = ({ parts, role }: Message): boolean =>
+  role === "user" &&
+  parts.length > 0 &&
+  parts.every(({ content, type }) => type === "text" && typeof content === "string" && isInjected(content.trim()))
 
 /** They name the call, its session or the person it is for. */
 const naming: ReadonlySet<string> = new Set([

@@ -102,6 +102,9 @@ describe("isInjected", () => {
     ["<system-reminder>\nToday is Sunday.\n</system-reminder>", true],
     ["Generate a title for this conversation:", true],
     ["Generate a title for this conversation: the harbour", false],
+    ["# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>", true],
+    ["# AGENTS.md instructions\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>", true],
+    ["# AGENTS.md instructions for /work: what are <INSTRUCTIONS> there?", false],
     ["<b>Mind</b> the gap", false],
     ["Mind the gap", false]
   ])("tells a client's words from a user's: %j", (text, is) => {
