@@ -12,9 +12,6 @@ export const server = {
   EngineStorage: path("packages/server/src/commands/EngineStorage.ts")
 }
 
-/** Optional dependencies of `pg` and of `@effect/platform-node`, which are not installed. */
-const external = ["pg-native", "redis"]
-
 /**
  * Loads Node's modules through `require`. An `import` reads every export, and the getters of `node:http` load an HTTP client
  * that the program does not use.
@@ -43,7 +40,6 @@ export const bundle = (outdir: string, entryPoints: Record<string, string>) =>
     platform: "node",
     format: "esm",
     target: "node22",
-    external,
     plugins: [requiredBuiltins],
     // CommonJS dependencies call `require`.
     banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },

@@ -1,5 +1,4 @@
 /** The mount for Effect's `HttpRouter`. */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -37,10 +36,10 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest): BodySource => {
  * stream fails when its next piece is due.
  */
 const closeConnection = (request: HttpServerRequest.HttpServerRequest): void => {
-  const response: Pick<ServerResponse, "socket" | "destroy"> | undefined = NodeHttpServerRequest.toServerResponse(
-    request
-  ) as ServerResponse
-  if (response?.socket) response.destroy()
+  // As `NodeHttpServerRequest.toServerResponse` of `@effect/platform-node` reads it, which a host on another server does not have.
+  const { response } = request as { readonly response?: ServerResponse | (() => ServerResponse) }
+  const ofNode = typeof response === "function" ? response() : response
+  if (ofNode?.socket) ofNode.destroy()
 }
 
 /** Makes each piece when the server asks for it, in a turn of the event loop of its own. */

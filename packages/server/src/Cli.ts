@@ -25,6 +25,7 @@ import { tail } from "./commands/Tail.ts"
 import { usage as usageCommand } from "./commands/Usage.ts"
 import { verify } from "./commands/Verify.ts"
 import { CommandError, UsageError } from "./terminal/CliErrors.ts"
+import * as CliServices from "./terminal/CliServices.ts"
 import * as Worker from "./workers/Worker.ts"
 
 /** The tree of commands. */
@@ -78,6 +79,7 @@ export const run = (args: ReadonlyArray<string>) =>
     ),
     Effect.provide(
       Layer.mergeAll(
+        CliServices.layer,
         CliOutput.layerPresenter(presenter),
         CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
       )

@@ -1,7 +1,4 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import { run } from "./Cli.ts"
@@ -24,8 +21,7 @@ if (Worker.assignment === undefined) {
 }
 
 run(process.argv.slice(2)).pipe(
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
+  Signals.runMain({
     // A shutdown by signal is not a failure: exit 0, unless the command has set another code.
     teardown: (exit, onExit) => {
       const end = (code: number) => void Threads.end(() => onExit(code))

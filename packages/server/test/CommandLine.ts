@@ -1,5 +1,4 @@
 /** Checks command lines in this process: much faster than starting a process for each of them. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ApiKeyCacheTtl, type FactRules, Rules } from "@tachograph/core"
 import { Console, type Duration, Effect, Fiber, Runtime } from "effect"
 import { format } from "node:util"
@@ -20,7 +19,7 @@ const prepare = (args: ReadonlyArray<string>, env: Readonly<Record<string, strin
     log: print("stdout"),
     error: print("stderr")
   })
-  const effect = run(args).pipe(Effect.provide(NodeServices.layer), Effect.provideService(Console.Console, captured))
+  const effect = run(args).pipe(Effect.provideService(Console.Console, captured))
   return { effect, printed }
 }
 

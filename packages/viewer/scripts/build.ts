@@ -2,21 +2,23 @@
  * Builds the pages of `app/` into one module, `src/generated/assets.ts`: every file with its compressed bytes. Installing, packing
  * and starting run it; it does nothing where the module is already built from the same sources.
  */
+import type { BuildOptions, BuildResult, Metafile } from "esbuild"
 import { createHash } from "node:crypto"
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 
 const home = fileURLToPath(new URL("..", import.meta.url))
+const app = join(home, "app")
 const target = join(home, "src/generated/assets.ts")
 
-/** What the build depends on: the pages, this script, the versions of the tools, and the packages that the pages import. */
-const sources = ["app/**/*", "scripts/build.ts", "package.json", "../formats/src/**/*.ts"]
+/** What the build depends on: the pages and the packages that they import, this script, and the version of its tool. */
+const sources = ["app/**/*", "scripts/build.ts", "../../pnpm-workspace.yaml"]
 
 const digestOfSources = (): string => {
   const hash = createHash("sha256")
-  for (const file of globSync(sources, { cwd: home, withFileTypes: true })
+  for (const file of globSync(sources, { cwd: home, exclude: ["app/node_modules"], withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()) {
@@ -32,36 +34,56 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml"
 }
 
+/** The options that the pages and their worker have in common. */
+const options = {
+  absWorkingDir: app,
+  outdir: app,
+  write: false,
+  metafile: true,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2023",
+  legalComments: "none",
+  loader: { ".svg": "copy" },
+  entryNames: "assets/[name]-[hash]",
+  chunkNames: "assets/[name]-[hash]",
+  logLevel: "warning"
+} as const satisfies BuildOptions
+
+/** The files of a build by their paths. */
+const filesOf = ({
+  outputFiles
+}: BuildResult<typeof options>): ReadonlyArray<readonly [path: string, bytes: Uint8Array]> =>
+  outputFiles.map(({ contents, path }) => [relative(app, path), contents])
+
+/** The page: it names the scripts that the first one imports too, so that a browser need not read one to ask for the next. */
+const indexOf = ({ outputs }: Metafile): string => {
+  const [main, { cssBundle, imports }] = Object.entries(outputs).find(
+    ([, { entryPoint }]) => entryPoint === "main.tsx"
+  )!
+  const icon = Object.keys(outputs).find((path) => path.endsWith(".svg"))!
+  const preloads = imports
+    .filter(({ kind }) => kind === "import-statement")
+    .map(({ path }) => `<link rel="modulepreload" href="./${path}" />`)
+  return readFileSync(join(app, "index.html"), "utf8")
+    .replace("./icon.svg", `./${icon}`)
+    .replace("./main.tsx", `./${main}`)
+    .replace(/(?= *<\/head>)/, [...preloads, `<link rel="stylesheet" href="./${cssBundle}" />`, ""].join("\n"))
+}
+
 const build = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
   // Loaded here, because most runs find nothing to build.
-  const { build } = await import("vite")
-  const result = await build({
-    configFile: false,
-    root: join(home, "app"),
-    // Relative, so that the pages work below every path.
-    base: "./",
-    logLevel: "warn",
-    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-    worker: { format: "es" },
-    build: {
-      write: false,
-      target: "es2023",
-      assetsInlineLimit: 0,
-      cssCodeSplit: false,
-      modulePreload: { polyfill: false },
-      rolldownOptions: {
-        output: {
-          entryFileNames: "assets/[name]-[hash].js",
-          chunkFileNames: "assets/[name]-[hash].js",
-          assetFileNames: "assets/[name]-[hash][extname]"
-        }
-      }
-    }
+  const { build } = await import("esbuild")
+  const worker = filesOf(await build({ ...options, entryPoints: ["bytes/worker.ts"] }))
+  const pages = await build({
+    ...options,
+    splitting: true,
+    entryPoints: ["main.tsx", "icon.svg"],
+    // Beside the script that starts it.
+    define: { workerUrl: JSON.stringify(`./${basename(worker[0]![0])}`) }
   })
-  if (!("output" in result)) throw new Error("Expected one build of the pages")
-  return new Map(
-    result.output.map((file) => [file.fileName, Buffer.from(file.type === "chunk" ? file.code : file.source)])
-  )
+  return new Map([...worker, ...filesOf(pages), ["index.html", Buffer.from(indexOf(pages.metafile))]])
 }
 
 const moduleOf = (digest: string, files: ReadonlyMap<string, Uint8Array>): string => {

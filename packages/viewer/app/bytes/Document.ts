@@ -1,10 +1,10 @@
 /** A text of an event, held by a worker. */
-// Vite makes the address of the bundled worker the default export.
-// oxlint-disable-next-line import/default
-import workerUrl from "./worker.ts?worker&url"
 import { scriptUrl } from "../TrustedTypes.ts"
 import type { Answer, Question } from "./Questions.ts"
 import type { Child } from "./Scan.ts"
+
+/** The address of the worker's script beside the one that starts it. `scripts/build.ts` sets it. */
+declare const workerUrl: string
 
 type Of<Type extends Answer["type"]> = Extract<Answer, { readonly type: Type }>
 

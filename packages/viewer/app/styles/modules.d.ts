@@ -1,2 +1,2 @@
-/** Styles are imported for their effect: Vite makes one file of them. */
+/** Styles are imported for their effect: the build makes one file of them. */
 declare module "*.css"

@@ -2,7 +2,7 @@
  * Takes the pictures of the README and of `docs/viewer.md`: invented conversations in a recorder of its own, looked at with the browser
  * of the tests.
  *
- *     node packages/viewer/scripts/pictures.ts [FOLDER]
+ *     node packages/viewer/test/pictures.ts [FOLDER]
  */
 import chromium from "@sparticuz/chromium"
 import { MemoryStorage } from "@tachograph/core"
