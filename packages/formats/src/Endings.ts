@@ -2,36 +2,21 @@
  * Calls whose answer comes by another request: responses and interactions in the background, streams of them that are resumed, and deferred
  * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
  */
-import type { Api } from "./Format.ts"
+import { conversationIn } from "./facts/Kept.ts"
+import type { Api, LaterAnswer, WireApi } from "./Format.ts"
 import { get, isEmpty, text } from "./json/Read.ts"
-import { conversationIn } from "./Links.ts"
 import { decodedOrSame } from "./PercentDecoding.ts"
 import { pathOf } from "./Recognise.ts"
-import { running } from "./facts/StopReasons.ts"
-
-/** The formats with such calls, and the name of an id among the parameters of a request for it. */
-const idKeys = {
-  "provider1-responses": "response_id",
-  "provider3-interactions": "interaction_id",
-  "provider1-chat-completions": "request_id"
-} as const satisfies Partial<Record<Api, string>>
-
-type AskedApi = keyof typeof idKeys
+import { wireApis, wireFormats } from "./WireFormats.ts"
 
 /** The call that is asked for, by the id that its first answer had. */
 export interface Asked {
-  readonly api: AskedApi
+  readonly api: WireApi
   readonly id: string
 }
 
-/** By the method and the end of the path. A response that is cancelled is answered with what it came to. */
-const retrievals: ReadonlyArray<readonly [method: string, path: RegExp, api: AskedApi]> = [
-  ["GET", /\/responses\/([^/]+)$/, "provider1-responses"],
-  ["POST", /\/responses\/([^/]+)\/cancel$/, "provider1-responses"],
-  ["GET", /\/interactions\/([^/]+)$/, "provider3-interactions"],
-  ["POST", /\/interactions\/([^/]+)[/:]cancel$/, "provider3-interactions"],
-  ["GET", /\/chat\/deferred-completion\/([^/]+)$/, "provider1-chat-completions"]
-]
+/** Undefined for what has no such calls. An application may name a format that is none. */
+const laterOf = (api: WireApi): LaterAnswer | undefined => (wireFormats as Partial<typeof wireFormats>)[api]?.later
 
 /** An id that an idempotency key can hold. */
 const idForm = /^[\x21-\x7e]{1,200}$/
@@ -41,9 +26,11 @@ const idOf = (value: unknown): string | null => (typeof value === "string" && id
 /** What a request asks for that an earlier one has begun; null where it asks for nothing of that kind. */
 export const askedOf = (method: string, url: string | URL): Asked | null => {
   const path = pathOf(url)
-  for (const [of, form, api] of retrievals) {
-    const id = of === method ? idOf(decodedOrSame(form.exec(path)?.[1] ?? "")) : null
-    if (id !== null) return { api, id }
+  for (const api of wireApis) {
+    for (const [of, form] of laterOf(api)?.requests ?? []) {
+      const id = of === method ? idOf(decodedOrSame(form.exec(path)?.[1] ?? "")) : null
+      if (id !== null) return { api, id }
+    }
   }
   return null
 }
@@ -55,32 +42,7 @@ interface JsonText extends Pick<string, "includes" | "indexOf"> {
 }
 
 /** The inputs of an end whose call is not known: what was asked for, which `links` reads. */
-export const inputsOf = ({ api, id }: Asked): string => JSON.stringify({ [idKeys[api]]: id })
-
-const canBeAsked = (api: Api): api is AskedApi => Object.hasOwn(idKeys, api)
-
-const isDeferred = (api: Api): boolean => api === "provider1-chat-completions"
-
-/** Whether an answer that was asked for is that to which its call has come, whatever that is: cancelled and failed ones are. */
-const isEnd = ({ api }: Asked, output: unknown): boolean => {
-  if (isDeferred(api)) return Array.isArray(get(output, "choices"))
-  const status = text(get(output, "status"))
-  return status !== null && !running.has(status)
-}
-
-/** Whether an answer says that it was made in the background: so are those of Google's agents, and what was deferred. */
-const isBackground = (api: Api, output: unknown): boolean =>
-  isDeferred(api) ||
-  get(output, "background") === true ||
-  (api === "provider3-interactions" && text(get(output, "agent")) !== null)
-
-/** What a call has made that is asked for by its id; null where it has made nothing of that kind. */
-const madeBy = (api: Api, inputs: unknown, output: unknown): Asked | null => {
-  if (!canBeAsked(api)) return null
-  const isOfKind = !isDeferred(api) || get(inputs, "deferred") === true
-  const id = isOfKind ? idOf(get(output, isDeferred(api) ? "request_id" : "id")) : null
-  return id === null ? null : { api, id }
-}
+export const inputsOf = ({ api, id }: Asked): string => JSON.stringify({ [laterOf(api)?.idKey ?? "id"]: id })
 
 /** The model of an answer, where the request that named it is not known. */
 export const modelOf = (output: unknown): string | undefined =>
@@ -95,8 +57,8 @@ const createdAtMs = (output: unknown): number => {
 }
 
 /** Whether the end of a call that is not known is to be recorded: any other may have been answered to its own request. */
-const isEndOfUnknown = ({ api }: Asked, output: unknown, nowMs: number): boolean =>
-  isBackground(api, output) && nowMs - createdAtMs(output) < knownForMs
+const isEndOfUnknown = (later: LaterAnswer, output: unknown, nowMs: number): boolean =>
+  later.isBackground(output) && nowMs - createdAtMs(output) < knownForMs
 
 /** The idempotency key of the event that has the end: whoever asks for it again, here or in another process, has the same. */
 export const keyOf = ({ api, id }: Asked): string => `end:${api}:${id}`
@@ -111,8 +73,7 @@ export const seedOf = ({ api, id }: Asked, output: unknown): string => {
 }
 
 /** Whether an output may be that of a call in the background. Most are not, and are not parsed for it. */
-const mayBeInBackground = (api: Api, output: JsonText): boolean => {
-  if (!canBeAsked(api) || isDeferred(api)) return false
+const mayBeInBackground = (output: JsonText): boolean => {
   if (output.includes('"queued"') || output.includes('"in_progress"')) return true
   const at = output.indexOf('"background"')
   return at !== -1 && /^\s*:\s*true/.test(output.slice(at + '"background"'.length, at + 32).toString())
@@ -129,21 +90,25 @@ export interface Later {
 
 /** Null for most calls. `inputs` need not hold the conversation, and `output` is an object. */
 export const laterIn = (api: Api, inputs: unknown, output: JsonText): Later | null => {
+  const later = api === "aisdk" ? undefined : laterOf(api)
+  if (api === "aisdk" || later === undefined) return null
   const isAsked = ["background", "deferred", "agent"].some((key) => !isEmpty(get(inputs, key)))
-  if (!isAsked && !mayBeInBackground(api, output)) return null
+  if (!isAsked && !mayBeInBackground(output)) return null
   const answer: unknown = JSON.parse(output.toString())
-  const asked = madeBy(api, inputs, answer)
-  const isRunning = isDeferred(api) || running.has(text(get(answer, "status")) ?? "")
-  const isOfBackground = get(inputs, "background") === true || isBackground(api, answer)
-  if (asked === null || !(isRunning || isOfBackground)) return null
+  const id = idOf(later.idIn(inputs, answer))
+  const isRunning = later.isRunning(answer)
+  const isOfBackground = get(inputs, "background") === true || later.isBackground(answer)
+  if (id === null || !(isRunning || isOfBackground)) return null
+  const asked = { api, id }
   return { asked, seed: isOfBackground ? seedOf(asked, answer) : null, hasEnded: !isRunning }
 }
 
 /** What a request for the answer of a call was answered with: the end of that, as an object; null where it is none to be recorded. */
-export const endIn = (asked: Asked, isKnown: boolean, status: number, output: string, nowMs: number): unknown => {
-  if (status < 200 || status >= 300) return null
+export const endIn = ({ api }: Asked, isKnown: boolean, status: number, output: string, nowMs: number): unknown => {
+  const later = laterOf(api)
+  if (later === undefined || status < 200 || status >= 300) return null
   const answer: unknown = JSON.parse(output)
-  return isEnd(asked, answer) && (isKnown || isEndOfUnknown(asked, answer, nowMs)) ? answer : null
+  return later.isEnd(answer) && (isKnown || isEndOfUnknown(later, answer, nowMs)) ? answer : null
 }
 
 /** How many calls are remembered, and how long their texts may be together. */

@@ -90,7 +90,7 @@ export interface Billing extends RequestBilling {
   readonly stated_cost: number | null
 }
 
-/** `inputs` and `output` are parsed JSON, of any value. */
+/** Of the output alone: what was asked for may not be what was served. */
 export type ReadBilling = (inputs: unknown, output: unknown) => Billing
 
 /**
@@ -166,12 +166,89 @@ export interface ConversationReader {
   readonly element: (element: unknown) => ReadonlyArray<Message>
 }
 
+/** The formats of calls that go over the wire. */
+export type WireApi = Exclude<Api, "aisdk">
+
+/** Whose model is called at a platform that has those of many: Anthropic's, or anybody's, as far as the path says it. */
+export type Maker = "anthropic" | "any"
+
+/** How the answer of a call comes by another request, which has the end of the call. */
+export interface LaterAnswer {
+  /** The requests that ask for it, by the method and the end of the path, which has the id. */
+  readonly requests: ReadonlyArray<readonly [method: string, path: RegExp]>
+  /** What an event calls the id whose call is not known. */
+  readonly idKey: string
+  /** The id in the first answer of a call; no text where nothing can be asked for. */
+  readonly idIn: (inputs: unknown, output: unknown) => Json | undefined
+  /** Whether the first answer of a call says that another one follows. */
+  readonly isRunning: (output: unknown) => boolean
+  /** Whether an answer that was asked for is that to which its call has come, whatever that is: cancelled and failed ones are. */
+  readonly isEnd: (output: unknown) => boolean
+  /** Whether an answer says that it was made in the background. */
+  readonly isBackground: (output: unknown) => boolean
+}
+
+/** What a request says of itself beside its path. `body` is parsed, and undefined where it is not known. */
+export interface WireRequest {
+  readonly query: string
+  readonly body: unknown
+  /** The header `anthropic-beta`. */
+  readonly betaHeader: string | null | undefined
+}
+
+/** What is known of a format before its calls are recorded: all that a capture needs. */
+export interface WireFormat extends ConversationReader {
+  /**
+   * How the paths of calls end, whatever the host. No pattern looks at a part of a path again and again: paths come from strangers, and are
+   * long.
+   */
+  readonly paths: ReadonlyArray<RegExp>
+  /** Whether a body is one of the format. Other services have paths that end alike, but name no model in them. */
+  readonly isCall: (body: unknown, isModelInPath: boolean) => boolean
+  /** Whether an answer, or the first event of one that is a stream, has what only this format has. */
+  readonly isAnswer: (answer: unknown) => boolean
+  /** Starts a stream of bytes. */
+  readonly accumulator: () => Accumulator
+  /** The other name that the format has, and which requests are called by that. */
+  readonly variant?: { readonly api: WireApi; readonly is: (request: WireRequest) => boolean }
+  readonly later?: LaterAnswer
+}
+
+/** A path of keys and indexes. */
+export type Path = ReadonlyArray<string | number>
+
+/** How a call names the one that it continues, where the provider keeps the conversation and its history is not sent again. */
+export interface Links {
+  /** The id of the answer, by which a later call may continue it. */
+  readonly answer: string | null
+  /** The id of the answer that the call continues. */
+  readonly previous: string | null
+  /** The id of the conversation that the call is added to. */
+  readonly conversation: string | null
+}
+
 /** `inputs` and `output` are parsed JSON. They need not be well-formed calls: each function takes any value. */
 export interface Format<Chunk = Uint8Array> extends ConversationReader {
-  /** Reads the facts of a call. In `inputs` it reads only what stands beside the conversation. */
+  /** Reads the facts of a call. Of `inputs` it reads only what stands at `factPaths`. */
   readonly facts: (inputs: unknown, output: unknown) => Facts
+  readonly factPaths: ReadonlyArray<ReadonlyArray<string>>
+  readonly billing: ReadBilling
+  /** Whether an output is that of a stream which was cut before it said what it took, where it begins with counts. */
+  readonly isCut?: (output: unknown) => boolean
+  /** `inputs` need not hold the messages. */
+  readonly links?: (inputs: unknown, output: unknown) => Links
+  /** Parameters that are links, and so differ from call to call. */
+  readonly linkKeys?: ReadonlyArray<string>
   /** Whether the messages of an output are choices of which one is sent back, and not one after the other. */
   readonly outputIsChoices: boolean
+  /** The path of a message of `messages(inputs, output).output`, by its index. Null where no value of the output is the message alone. */
+  readonly outputPath: (output: unknown, index: number) => Path | null
   /** Starts a stream. Chunks are bytes; those of `aisdk` are the stream's parts, as objects. */
   readonly accumulator: () => Accumulator<Chunk>
 }
+
+/** All that is said of a format. To make it has no effects: a bundle leaves it out that holds only what captures need. */
+export const whole = (wire: WireFormat, rest: Omit<Format, keyof WireFormat>): WireFormat & Format => ({
+  ...wire,
+  ...rest
+})

@@ -1,10 +1,10 @@
 /** The formats by the name that an event carries. */
 import { AiSdk } from "./aisdk/AiSdk.ts"
-import { ChatCompletions } from "./openai/ChatCompletions.ts"
+import { Messages } from "./anthropic/Messages.ts"
 import type { Api, Format } from "./Format.ts"
 import { Interactions } from "./google/Interactions.ts"
-import { Messages } from "./anthropic/Messages.ts"
 import { Models } from "./google/Models.ts"
+import { ChatCompletions } from "./openai/ChatCompletions.ts"
 import { Responses } from "./openai/Responses.ts"
 
 export const formats = {

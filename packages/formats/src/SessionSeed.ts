@@ -3,9 +3,9 @@ import type { Api, Conversation, ConversationReader, Message } from "./Format.ts
 import { identity } from "./normal/Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { isObject } from "./json/Read.ts"
-import { conversationIn } from "./Links.ts"
+import { conversationIn } from "./facts/Kept.ts"
 import { quietInstructions } from "./normal/Noise.ts"
-import { readers } from "./Readers.ts"
+import { readers } from "./WireFormats.ts"
 
 /** The beginning of a conversation in which no user says anything has no more messages. */
 const maxOpening = 100

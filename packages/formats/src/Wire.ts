@@ -1,15 +1,17 @@
 /** What goes over the wire in another shape than that of its format: frames of AWS, and Converse. */
-import { accumulators } from "./Accumulators.ts"
 import * as Converse from "./bedrock/Converse.ts"
 import { isFramed, overFrames } from "./bedrock/Frames.ts"
-import type { Accumulator, Api } from "./Format.ts"
-import { isConverse, modelInUrl, type WireApi } from "./Recognise.ts"
+import type { Accumulator, Api, WireApi } from "./Format.ts"
+import { isConverse, modelInUrl } from "./Recognise.ts"
+import { wireFormats } from "./WireFormats.ts"
 
 export { isFramed }
 
 /** What accumulates the stream that answers a call. */
 export const accumulatorOf = (api: WireApi, url: string | URL, contentType: string): Accumulator => {
-  const accumulator = isConverse(url) ? Converse.accumulator({ api, model: modelInUrl(url) }) : accumulators[api]()
+  const accumulator = isConverse(url)
+    ? Converse.accumulator({ api, model: modelInUrl(url) })
+    : wireFormats[api].accumulator()
   return isFramed(contentType) ? overFrames(accumulator) : accumulator
 }
 

@@ -13,7 +13,8 @@ export type {
   Part,
   Request,
   RequestBilling,
-  StopReason
+  StopReason,
+  WireApi
 } from "./Format.ts"
 export { formats } from "./Formats.ts"
 export { modelInUrl, recognise } from "./Recognise.ts"

@@ -1,4 +1,3 @@
-import { billings } from "../src/Billings.ts"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Api, type Facts, type Format, formats } from "@tachograph/formats"
@@ -94,7 +93,7 @@ const isCount = (value: unknown) => value === null || (Number.isSafeInteger(valu
 const readAll = (api: Api, format: Format<unknown>, inputs: unknown, output: unknown) => {
   const facts = format.facts(inputs, output)
   for (const key of counts) expect(isCount(facts[key]), key).toBe(true)
-  for (const value of Object.values(billings[api](inputs, output)))
+  for (const value of Object.values(formats[api].billing(inputs, output)))
     expect(typeof value === "string" || isCount(value) || Array.isArray(value)).toBe(true)
   const conversation = format.messages(inputs, output)
   for (const message of [...conversation.input, ...conversation.output]) {

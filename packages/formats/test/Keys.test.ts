@@ -1,6 +1,6 @@
 /** Streams whose every event brings fields that were not there before. */
 import { expect, it } from "vitest"
-import { accumulators } from "../src/Accumulators.ts"
+import { wireFormats } from "../src/WireFormats.ts"
 import { accumulator as aiSdk } from "../src/aisdk/Stream.ts"
 import { growthOfMemory } from "./Memory.ts"
 import { toText } from "./Streams.ts"
@@ -12,7 +12,7 @@ const maxGrowth = 4
 const call = (args: object) => ({ functionCall: { args, willContinue: true } })
 
 /** By what the fields are of: the format, and a payload with a field of such a name. */
-const streams: ReadonlyArray<readonly [string, keyof typeof accumulators, (key: string) => object]> = [
+const streams: ReadonlyArray<readonly [string, keyof typeof wireFormats, (key: string) => object]> = [
   ["a body without a type", "provider1-responses", (key) => ({ [key]: 1 })],
   ["an item", "provider1-responses", (key) => ({ type: "response.refusal.delta", item_id: key, delta: "a" })],
   ["a usage", "provider3-models", (key) => ({ usageMetadata: { [key]: 1 } })],
@@ -32,7 +32,7 @@ const many = (length: number, payload: (key: string) => object) =>
 
 it.each(streams)("take as much memory for each new field of %s", async (_, api, payload) => {
   const chunks = many(count, payload)
-  expect(await growthOfMemory(accumulators[api], chunks, chunks.slice(0, count / 2))).toBeLessThan(maxGrowth)
+  expect(await growthOfMemory(wireFormats[api].accumulator, chunks, chunks.slice(0, count / 2))).toBeLessThan(maxGrowth)
 })
 
 it("take as much memory for each new field of a response's metadata", async () => {
@@ -44,5 +44,7 @@ it("take as much memory for each value of a field however large its first one is
   const first = { id: Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 1])) }
   const chunks = many(count, () => ({ id: "a" }))
   const large = [encoder.encode(toText([first])), ...chunks]
-  expect(await growthOfMemory(accumulators["provider1-chat-completions"], large, chunks)).toBeLessThan(maxGrowth)
+  expect(await growthOfMemory(wireFormats["provider1-chat-completions"].accumulator, large, chunks)).toBeLessThan(
+    maxGrowth
+  )
 })

@@ -1,8 +1,7 @@
 /** A key whose value is null says what a key says that is not there. */
 import { formats, type Api } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
-import { accumulators } from "../src/Accumulators.ts"
-import { billings } from "../src/Billings.ts"
+import { wireFormats } from "../src/WireFormats.ts"
 import { errorOf } from "../src/facts/Errors.ts"
 import { failureOf, outputOf } from "../src/Failures.ts"
 import { accumulate, toText } from "./Streams.ts"
@@ -26,7 +25,7 @@ const begun: ReadonlyArray<readonly [Exclude<Api, "aisdk">, object]> = [
 
 describe.each(begun)("a null error in %s", (api, payload) => {
   it("is none, so that a stream that was cut has its failure", () => {
-    const accumulated = accumulate(accumulators[api], toText([payload]))
+    const accumulated = accumulate(wireFormats[api].accumulator, toText([payload]))
     expect(accumulated.ended).toBe("cut")
     const output = JSON.parse(outputOf(accumulated, failureOf("connection_error"))) as unknown
     expect(errorOf(output)?.type).toBe("connection_error")
@@ -38,7 +37,7 @@ describe("a null", () => {
   it("in place of choices is none, beside an error", () => {
     const error = { message: "overloaded", type: "server_error" }
     const read = (payload: object, event = "") =>
-      accumulate(accumulators["provider1-chat-completions"], `${event}data: ${JSON.stringify(payload)}\n\n`)
+      accumulate(wireFormats["provider1-chat-completions"].accumulator, `${event}data: ${JSON.stringify(payload)}\n\n`)
     expect(read({ error, choices: null, object: "error" })).toMatchObject({ output: { error }, ended: "error" })
     expect(read({ ...error, error: null, choices: null }, "event: error\n")).toMatchObject({
       output: { error },
@@ -49,7 +48,7 @@ describe("a null", () => {
 
   it("in place of Groq's usage is none", () => {
     const { output } = accumulate(
-      accumulators["provider1-chat-completions"],
+      wireFormats["provider1-chat-completions"].accumulator,
       toText([{ choices: [], x_groq: { id: "1", usage: null } }])
     )
     expect(output).toEqual({ choices: [], x_groq: { id: "1", usage: null } })
@@ -64,13 +63,15 @@ describe("a null", () => {
       event_type: "interaction.completed",
       interaction: { id: "1", model: null, usage: null, status: "completed" }
     }
-    const { output } = accumulate(accumulators["provider3-interactions"], toText([told, ended]))
+    const { output } = accumulate(wireFormats["provider3-interactions"].accumulator, toText([told, ended]))
     expect(output).toMatchObject({ model: "m", usage: { total_input_tokens: 3 }, status: "completed" })
     const failed = { type: "response.failed", response: { object: "response", status: "failed", usage: null } }
     const response = { type: "response.in_progress", response: { object: "response", usage: { input_tokens: 3 } } }
-    expect(accumulate(accumulators["provider1-responses"], toText([response, failed])).output).toMatchObject({
-      usage: { input_tokens: 3 }
-    })
+    expect(accumulate(wireFormats["provider1-responses"].accumulator, toText([response, failed])).output).toMatchObject(
+      {
+        usage: { input_tokens: 3 }
+      }
+    )
   })
 
   it("in place of a role leaves a part of Gemini's what it is", () => {
@@ -80,7 +81,7 @@ describe("a null", () => {
 
   it("in place of queries is no search", () => {
     const candidates = [{ groundingMetadata: { webSearchQueries: null } }]
-    expect(billings["provider3-models"]({}, { candidates }).web_searches).toBeNull()
+    expect(formats["provider3-models"].billing({}, { candidates }).web_searches).toBeNull()
   })
 
   it("in a result of the AI SDK is no answer", () => {

@@ -1,11 +1,11 @@
 /** Streams that begin a new choice, item, step or tool call with every few bytes. */
 import { expect, it } from "vitest"
-import { accumulators } from "../src/Accumulators.ts"
+import { wireFormats } from "../src/WireFormats.ts"
 
 const bound = 10_000
 
-const after = (api: keyof typeof accumulators, payloads: ReadonlyArray<object>, event = "") => {
-  const accumulator = accumulators[api]()
+const after = (api: keyof typeof wireFormats, payloads: ReadonlyArray<object>, event = "") => {
+  const accumulator = wireFormats[api].accumulator()
   const text = payloads.map((payload) => `${event}data: ${JSON.stringify(payload)}\n\n`).join("")
   accumulator.push(new TextEncoder().encode(text))
   return accumulator.end().output as Record<string, ReadonlyArray<Record<string, unknown>>>

@@ -1,9 +1,9 @@
 /** What is kept of a request to a provider. The request itself is left as it is. */
-import { recognise } from "@tachograph/formats"
+import { recognise, type WireApi } from "@tachograph/formats"
 import { type Asked, askedOf } from "@tachograph/formats/Endings"
 import { type Kind, kindOf } from "@tachograph/formats/Kinds"
 import { type Said, saidBy } from "@tachograph/formats/Programs"
-import { answersIn, recogniseByAnswer, type WireApi } from "@tachograph/formats/Recognise"
+import { answersIn, recogniseByAnswer } from "@tachograph/formats/Recognise"
 import { secretsOf } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"

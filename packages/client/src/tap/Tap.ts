@@ -1,6 +1,7 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
 import { type Kind, mayBeAnswer } from "@tachograph/formats/Kinds"
-import { isStream, saysFormat, type WireApi } from "@tachograph/formats/Recognise"
+import { isStream, saysFormat } from "@tachograph/formats/Recognise"
+import type { WireApi } from "@tachograph/formats"
 import { accumulatorOf, isFramed } from "@tachograph/formats/Wire"
 import type { Budget } from "../delivery/Budget.ts"
 import { objectIn } from "../event/Event.ts"

@@ -1,6 +1,5 @@
 /** The messages of a session, read from the calls that carried them first. */
-import type { Api, Message } from "@tachograph/formats"
-import { outputPath } from "@tachograph/formats/OutputPaths"
+import { type Api, formats, type Message } from "@tachograph/formats"
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import { Damage } from "../payload/format/Damage.ts"
@@ -84,7 +83,7 @@ export class MessageTexts {
   ): Effect.fn.Return<MessageText, StorageUnavailable> {
     const contents = yield* this.#pieces.contentsOf(pack)
     const { messages, output, text } = yield* CallText.readOutput(api, pack, contents.output, this.#pieces)
-    const path = outputPath(api, output, index)
+    const path = formats[api].outputPath(output, index)
     const own = this.#isVerbatim && path !== null ? CallText.valueAt(text, path) : undefined
     return { message: found(messages[index]), verbatim: own ?? null, length: Math.ceil(text.length / messages.length) }
   })

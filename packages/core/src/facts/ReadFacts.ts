@@ -1,25 +1,14 @@
 /** Reads the facts of a call from its payload, within the bounds of the storages' columns, and prices it. */
-import { type Billing, type Facts, formats, type Request } from "@tachograph/formats"
-import { billings } from "@tachograph/formats/Billings"
+import { type Billing, type Facts, type Format, formats, type Request } from "@tachograph/formats"
 import type { PriceList, RequestUsage, Usage } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import { type CallFacts, type UnpricedPart, unpricedParts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
 
-/** What formats read of `inputs` for the facts: the model and who serves it, under the keys of each format. */
-export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = [
-  ["model"],
-  ["agent"],
-  ["anthropic_version"],
-  ["provider"],
-  ["modelId"],
-  ["model", "modelId"],
-  ["model", "provider"],
-  ["ai.model.id"],
-  ["ai.model.provider"],
-  ["gen_ai.request.model"],
-  ["gen_ai.system"]
-]
+/** What the formats read of `inputs` for the facts, each path once. */
+export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = Array.from(
+  new Map(Object.values(formats).flatMap(({ factPaths }) => factPaths.map((path) => [path.join("\n"), path]))).values()
+)
 
 /** In code points, as columns count them: longer than any real value. */
 export const maxModelLength = 255
@@ -81,10 +70,6 @@ export interface FactsRead {
   readonly statedCost: number | null
 }
 
-/** Whether a stream of Anthropic's was cut: it begins with a count of its output, and says what that was when it has stopped. */
-const isCut = (api: Api, output: unknown): boolean =>
-  api.startsWith("provider2-") && (output as { stop_reason?: unknown } | null)?.stop_reason === null
-
 /** Each field by itself: to spread the two objects takes longer than to read them. */
 const usageOf = (facts: Facts, billing: Billing, isCut: boolean): Usage => ({
   provider: facts.provider,
@@ -132,10 +117,10 @@ export interface Beside {
 
 /** `inputs` and `output` are parsed JSON. In `inputs`, no more than what stands at `inputsPaths` is needed. */
 export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, model }: Beside = {}): FactsRead => {
-  const format = formats[api]
+  const format: Format<never> = formats[api]
   const read = format.facts(inputs, output)
   const facts = read.model === null && model ? { ...read, model } : read
-  const billing = billings[api](inputs, output)
+  const billing = format.billing(inputs, output)
   return {
     facts: {
       provider: word(facts.provider),
@@ -152,7 +137,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       errorType: errorTypeOf(facts.error_type, httpStatus),
       errorStatus: facts.error_status
     },
-    usage: usageOf(facts, billing, isCut(api, output)),
+    usage: usageOf(facts, billing, format.isCut?.(output) === true),
     statedCost: nanoDollars(billing.stated_cost)
   }
 }

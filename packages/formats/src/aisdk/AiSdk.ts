@@ -2,277 +2,29 @@
  * Calls of Vercel's AI SDK (https://ai-sdk.dev), versions 4 to 7: what its functions take and return, what a middleware sees,
  * and what its telemetry hands out.
  */
-import { billingOf } from "./Billing.ts"
-import { messageOf, messagesOfContent, partsOf } from "./Parts.ts"
-import * as Span from "./Span.ts"
+import type { Format } from "../Format.ts"
+import { get, isObject, list } from "../json/Read.ts"
+import { reader } from "./Conversation.ts"
+import { billing, facts } from "./Facts.ts"
 import { accumulator } from "./Stream.ts"
-import { stepsOf, tokensOf } from "./Usage.ts"
-import { errorOf } from "../facts/Errors.ts"
-import type {
-  Conversation,
-  ConversationReader,
-  Facts,
-  Format,
-  Json,
-  JsonObject,
-  Message,
-  ReadBilling,
-  StopReason
-} from "../Format.ts"
-import { stringify } from "../json/ExactJson.ts"
-import { first, get, isEmpty, isObject, list, rest, says, text } from "../json/Read.ts"
-import { generic, part } from "../normal/Parts.ts"
-import * as StopReasons from "../facts/StopReasons.ts"
-
-const stopReasons: ReadonlyMap<string, StopReason> = new Map([
-  ["stop", "end"],
-  ["length", "length"],
-  ["tool-calls", "tool_calls"],
-  ["content-filter", "content_filter"],
-  ["error", "error"]
-])
-
-/** Provider's words that say what the SDK's word for them does not. */
-const isTold: ReadonlySet<StopReason | undefined> = new Set(["pause", "refusal", "error"])
-
-const stopReasonOf = (word: string | null, raw: string | null): StopReason | null => {
-  const told = raw === null ? undefined : (StopReasons.ofMessages.get(raw) ?? StopReasons.ofModels.get(raw))
-  if (isTold.has(told)) return told!
-  return word === null ? null : (stopReasons.get(word) ?? "other")
-}
-
-/** Names of providers that price lists know by another one. */
-const providers: ReadonlyMap<string, string> = new Map([
-  ["amazon-bedrock", "aws"],
-  ["bedrock", "aws"],
-  ["azure-openai", "azure"],
-  ["azure-anthropic", "azure"],
-  ["google-vertex", "google"],
-  ["vertex", "google"],
-  ["googleVertex", "google"],
-  ["togetherai", "together"],
-  ["xai", "x-ai"]
-])
-
-const nameOfProvider = (name: string | null): string | null => {
-  const [head = ""] = (name ?? "").split(".")
-  return head === "" ? null : (providers.get(head) ?? head)
-}
-
-/** What is at the first of some paths that has a text, in a result or else in its last step. */
-const textIn = (output: unknown, ...paths: ReadonlyArray<ReadonlyArray<string>>): string | null => {
-  const sources = [output, stepsOf(output).at(-1)]
-  return first(...sources.flatMap((source) => paths.map((path) => text(get(source, ...path)))))
-}
-
-const modelsOf = (inputs: unknown, output: unknown) => {
-  const asked = [get(inputs, "model", "modelId"), get(inputs, "model"), get(inputs, "modelId")].map(text)
-  const told = textIn(output, ["model", "modelId"], ["request", "body", "model"])
-  return {
-    model: first(...asked, told),
-    response_model: textIn(
-      output,
-      ["response", "modelId"],
-      ["modelId"],
-      ["response", "body", "model"],
-      ["response", "body", "modelVersion"]
-    )
-  }
-}
-
-const providerOf = (inputs: unknown, output: unknown): string | null => {
-  const asked = [get(inputs, "model", "provider"), get(inputs, "provider")].map(text)
-  const name = first(...asked, textIn(output, ["model", "provider"], ["provider"]))
-  const { model } = modelsOf(inputs, output)
-  // Vercel's gateway serves models of all providers, and their names tell which.
-  const isRouted = model?.includes("/") === true && (name === null || name.startsWith("gateway"))
-  if (isRouted) return nameOfProvider(model?.split("/")[0] ?? null)
-  if (name !== null) return nameOfProvider(name)
-  const metadata = stepsOf(output)
-    .map((step) => get(step, "providerMetadata"))
-    .find((value) => !isEmpty(value))
-  return nameOfProvider(isObject(metadata) ? (Object.keys(metadata)[0] ?? null) : null)
-}
-
-/** The tool calls of one step: in its content from version 5 on. */
-const callsOf = (step: unknown): ReadonlyArray<Json> => {
-  const content = get(step, "content")
-  if (!Array.isArray(content)) return list(get(step, "toolCalls"))
-  return list(content).filter((block) => get(block, "type") === "tool-call")
-}
-
-/** Where a call or step without content has its answer. */
-const plainKeys = ["text", "object", "toolCalls", "toolResults"]
-const answerKeys = ["content", "text", "object", "steps", "toolCalls", "finishReason"]
-
-/** The type of an error: the provider's where it is told, else its status, else the name of its class. */
-const errorIn = (output: unknown): { readonly type: string; readonly status: number | null } | null => {
-  // After retries, the SDK's error holds the last one of them.
-  const failed = get(output, "error", "lastError") ?? get(output, "error")
-  const error = errorOf(isEmpty(failed) ? output : { error: failed as Json })
-  if (error === null) return null
-  const inner = errorOf(get(failed, "data"))
-  const type = [inner?.type, error.type].find((name) => name !== undefined && name !== "unknown")
-  const name = text(get(failed, "name")) ?? text(get(output, "error", "name"))
-  return { type: type ?? name ?? "unknown", status: first(error.status, inner?.status) }
-}
-
-const facts = (inputs: unknown, output: unknown): Facts => readFacts(Span.calledOf(inputs), Span.outputOf(output))
-
-const readFacts = (inputs: unknown, output: unknown): Facts => {
-  const error = errorIn(output)
-  const reason = textIn(output, ["finishReason"], ["finishReason", "unified"])
-  const raw = textIn(output, ["rawFinishReason"], ["finishReason", "raw"])
-  const calls = stepsOf(output).flatMap((step) => callsOf(step).map((call) => text(get(call, "toolName"))))
-  const isAnswer = answerKeys.some((key) => !isEmpty(get(output, key)) || Array.isArray(get(output, key)))
-  return {
-    provider: providerOf(inputs, output),
-    ...modelsOf(inputs, output),
-    ...tokensOf(output),
-    stop_reason: stopReasonOf(reason, raw),
-    provider_stop_reason: raw ?? reason,
-    tool_calls: isAnswer ? calls.filter((name) => name !== null) : null,
-    error_type: error?.type ?? null,
-    error_status: error?.status ?? null
-  }
-}
-
-/** Of the output alone: what was asked for may not be what was served. */
-export const billing: ReadBilling = (_, output) => billingOf(Span.outputOf(output))
-
-/**
- * The messages of a step that stands alone: version 6 repeats in it what the steps before it answered. The content is its own,
- * and so are as many messages at the end.
- */
-const ownMessages = (step: unknown): ReadonlyArray<Json> => {
-  const messages = list(get(step, "response", "messages")).filter(isObject)
-  if (!says(step, "stepNumber") || says(step, "performance")) return messages
-  const own = messagesOfContent(get(step, "content"), true).filter(({ parts }) => parts.length > 0)
-  // All, where the content does not say.
-  return messages.slice(-own.length)
-}
-
-/** The answer as messages that the next call sends back. Version 7 has those of each step apart, the earlier ones repeat them. */
-const answeredMessages = (output: unknown): ReadonlyArray<Json> => {
-  const own = list(get(output, "responseMessages")).filter(isObject)
-  if (own.length > 0) return own
-  const lists = stepsOf(output).map(ownMessages)
-  const [last = [], before = []] = lists.toReversed()
-  const isRepeated = before.length > 0 && last.length > 0 && stringify(before[0] ?? null) === stringify(last[0] ?? null)
-  return isRepeated ? last : lists.flat()
-}
-
-/** The answer of a call or step that has neither messages nor content: text, an object, calls of tools and what these answered. */
-const plainMessages = (output: unknown): ReadonlyArray<Message> => {
-  const object = get(output, "object")
-  const answer = text(get(output, "text"))
-  const thought = text(get(output, "reasoningText")) ?? text(get(output, "reasoning"))
-  const calls = list(get(output, "toolCalls")).filter(isObject)
-  const results = list(get(output, "toolResults")).filter(isObject)
-  const said = [
-    ...(thought === null ? partsOf(list(get(output, "reasoning"))) : [part("reasoning", { content: thought })]),
-    ...(answer === null ? [] : [part("text", { content: answer })]),
-    // It is what the model's JSON says, and no text that could be sent back.
-    ...(object === undefined || object === null ? [] : [generic({ type: "object", object })]),
-    ...partsOf(list(get(output, "files")).map((file) => ({ ...rest(file, new Set(["type"])), type: "file", file })))
-  ]
-  const [called, ...answered] = messagesOfContent(
-    [
-      ...calls.map((call) => ({ ...call, type: "tool-call" })),
-      ...results.map((result) => ({ ...result, type: "tool-result" }))
-    ],
-    true
-  )
-  return [{ role: "assistant", parts: [...said, ...called!.parts] }, ...answered]
-}
-
-const saidMessages = (output: unknown): ReadonlyArray<Message> => {
-  const answered = answeredMessages(output)
-  if (answered.length > 0) return answered.map(messageOf)
-  const steps = stepsOf(output)
-  if (steps.some((step) => Array.isArray(get(step, "content")))) {
-    return steps.flatMap((step) => messagesOfContent(get(step, "content"), !says(step, "finishReason", "unified")))
-  }
-  return (steps.every((step) => plainKeys.some((key) => !isEmpty(get(step, key)))) ? steps : [output]).flatMap(
-    plainMessages
-  )
-}
-
-const outputOf = (output: unknown): ReadonlyArray<Message> => {
-  if (!answerKeys.some((key) => says(output, key))) return []
-  const said = saidMessages(output)
-  const index = said.findLastIndex(({ role }) => role === "assistant")
-  const reason = textIn(output, ["finishReason"], ["finishReason", "unified"])
-  const blocks = stepsOf(output).flatMap((step) => list(get(step, "content")))
-  const others = {
-    id: textIn(output, ["response", "id"], ["responseId"]),
-    // Messages that are sent back do not have them.
-    sources: blocks.filter((block) => get(block, "type") === "source"),
-    ...rest({ sources: get(output, "sources"), error: get(output, "error") } as JsonObject, new Set()),
-    providerMetadata: get(output, "providerMetadata") ?? null,
-    warnings: get(output, "warnings") ?? null
-  }
-  return said.map((message, at) =>
-    at === index
-      ? {
-          ...message,
-          ...(reason === null ? {} : { finish_reason: reason }),
-          ...rest(others, new Set(Object.keys(message)))
-        }
-      : message
-  )
-}
-
-const toolOf = (tool: Json, name?: string): JsonObject => {
-  if (!isObject(tool)) return typeof tool === "string" ? { name: tool } : { definition: tool }
-  const { inputSchema, parameters, ...others } = tool
-  return rest({ name: name ?? null, ...others, parameters: inputSchema ?? parameters ?? null }, new Set())
-}
-
-/** Tools are an object by name, or a list of definitions or names. */
-const toolsOf = (tools: Json | undefined): ReadonlyArray<JsonObject> =>
-  isObject(tools)
-    ? Object.entries(tools).map(([name, tool]) => toolOf(tool, name))
-    : list(tools).map((tool) => toolOf(tool))
-
-const instructionsOf = (system: Json | undefined) =>
-  (Array.isArray(system) ? list(system) : [system ?? null]).flatMap((item) =>
-    partsOf(!says(item, "role") ? item : get(item, "content"))
-  )
-
-const conversationKeys = ["messages", "prompt"]
-
-const messages = (inputs: unknown, output: unknown): Conversation => {
-  const view = Span.inputsOf(inputs)
-  const { system, instructions, tools, messages: sent, prompt, ...parameters } = isObject(view) ? view : {}
-  const elements = [sent, prompt].find(Array.isArray) as ReadonlyArray<Json> | undefined
-  const single = [sent, prompt].filter((item) => item !== undefined && item !== null && item !== "")
-  const unread =
-    elements === undefined
-      ? {}
-      : { messages: sent === elements ? null : sent, prompt: prompt === elements ? null : prompt }
-  return {
-    instructions: [...instructionsOf(instructions), ...instructionsOf(system)],
-    tools: toolsOf(tools),
-    // The number of a step says nothing of how it was asked.
-    parameters: rest({ ...parameters, ...unread } as JsonObject, new Set(["stepNumber"])),
-    input: (elements ?? (single as ReadonlyArray<Json>)).map(messageOf),
-    output: outputOf(Span.outputOf(output))
-  }
-}
-
-/** The conversation alone: a bundle that reads no facts need not hold what reads them. */
-export const reader: ConversationReader = {
-  messages,
-  conversationKeys,
-  element: (element) => [messageOf(element as Json)]
-}
 
 export const AiSdk: Format<unknown> = {
+  ...reader,
   facts,
-  messages,
-  conversationKeys,
-  element: (element) => [messageOf(element as Json)],
+  factPaths: [
+    ["model"],
+    ["provider"],
+    ["modelId"],
+    ["model", "modelId"],
+    ["model", "provider"],
+    ["ai.model.id"],
+    ["ai.model.provider"],
+    ["gen_ai.request.model"],
+    ["gen_ai.system"]
+  ],
+  billing,
   outputIsChoices: false,
+  outputPath: (output, index) =>
+    list(get(output, "responseMessages")).some(isObject) ? ["responseMessages", index] : null,
   accumulator
 }

@@ -1,5 +1,4 @@
 import { formats } from "@tachograph/formats"
-import { billings } from "@tachograph/formats/Billings"
 import { chunkFrame, eventFrame, exceptionFrame } from "../../../../scripts/vitest/BedrockFrames.ts"
 import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
 import { describe, expect, it } from "vitest"
@@ -121,7 +120,7 @@ describe("a call of Converse", () => {
     [messages, claude, "standard", "priority"]
   ] as const)("of %s that is served faster costs other than the tier says", (api, path, latency, tier) => {
     const [, output] = rebuilt(api, path, request, { ...answer, performanceConfig: { latency } })
-    expect(billings[api](null, output).service_tier).toBe(tier)
+    expect(formats[api].billing(null, output).service_tier).toBe(tier)
   })
 
   it("is one of messages where its model is Anthropic's", () => {

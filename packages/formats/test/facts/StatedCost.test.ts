@@ -1,8 +1,7 @@
-import type { Api } from "@tachograph/formats"
-import { billings } from "@tachograph/formats/Billings"
+import { type Api, formats } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
 
-const statedBy = (api: Api, output: unknown) => billings[api]({}, output).stated_cost
+const statedBy = (api: Api, output: unknown) => formats[api].billing({}, output).stated_cost
 
 /** Of a key of one's own, which pays the provider beside OpenRouter. */
 const byok = (cost_details: unknown) => ({ cost: 0.001, is_byok: true, cost_details })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "@tachograph/formats"
-import { billing, Responses } from "../../src/openai/Responses.ts"
+import { Responses } from "../../src/openai/Responses.ts"
+import { billing } from "../../src/openai/ResponsesFacts.ts"
 import { accumulator } from "../../src/openai/ResponsesStream.ts"
 import { openAi } from "../data/Responses.ts"
 import {

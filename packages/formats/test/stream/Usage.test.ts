@@ -1,7 +1,7 @@
 /** Counts that a stream tells again, in every format. */
 import { type Api, formats, type JsonObject } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
-import { accumulators } from "../../src/Accumulators.ts"
+import { wireFormats } from "../../src/WireFormats.ts"
 import { accumulator as aiSdk } from "../../src/aisdk/Stream.ts"
 import { accumulate, toText } from "../Streams.ts"
 
@@ -13,7 +13,7 @@ const tokensOf = (api: Api, output: unknown) => {
 }
 
 const tokensIn = (api: Wired, ...payloads: ReadonlyArray<object>) =>
-  tokensOf(api, accumulate(accumulators[api], toText(payloads)).output)
+  tokensOf(api, accumulate(wireFormats[api].accumulator, toText(payloads)).output)
 
 /** Payloads that tell usages one after the other, by the place where the format has them. */
 const tellings: ReadonlyArray<
@@ -109,7 +109,7 @@ describe("a later count", () => {
     const start = { input_tokens: 3, cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 9 } }
     const end = { output_tokens: 5, cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } }
     const { output } = accumulate(
-      accumulators["provider2-messages"],
+      wireFormats["provider2-messages"].accumulator,
       toText([
         { type: "message_start", message: { id: "msg_1", content: [], usage: start } },
         { type: "message_delta", delta: {}, usage: end }

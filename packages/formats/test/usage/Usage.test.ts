@@ -1,6 +1,5 @@
 /** Counts of tokens under every name, and in every format. */
 import { type Api, formats } from "@tachograph/formats"
-import { billings } from "@tachograph/formats/Billings"
 import { describe, expect, it } from "vitest"
 
 const apis = Object.keys(formats).filter((api) => api !== "aisdk" && api !== "provider2-beta-messages") as Array<Api>
@@ -16,7 +15,7 @@ const tokensOf = (api: Api, output: unknown) => {
 
 const counted = (api: Api, usage: object) => tokensOf(api, { [keyOf(api)]: usage })
 
-const hourOf = (api: Api, output: unknown) => billings[api]({}, output).cache_write_1h_tokens
+const hourOf = (api: Api, output: unknown) => formats[api].billing({}, output).cache_write_1h_tokens
 
 describe("a total", () => {
   it.each(apis)("says in %s what came out beside the output", (api) => {
@@ -281,7 +280,7 @@ describe("a dialect", () => {
     ]
     for (const usage of usages) {
       for (const api of apis) {
-        expect(billings[api]({}, { [keyOf(api)]: usage })).toMatchObject({
+        expect(formats[api].billing({}, { [keyOf(api)]: usage })).toMatchObject({
           input_audio_tokens: 5,
           cache_audio_read_tokens: 2,
           output_audio_tokens: 3,

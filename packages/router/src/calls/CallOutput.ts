@@ -1,14 +1,13 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
 import { Steps } from "@tachograph/core"
-import type { JsonObject } from "@tachograph/formats"
+import type { JsonObject, WireApi } from "@tachograph/formats"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
 import {
   beginsAsEvents,
   firstEvents,
   firstEventsCharacters,
   isStream,
-  recogniseByAnswer,
-  type WireApi
+  recogniseByAnswer
 } from "@tachograph/formats/Recognise"
 import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
 import * as CallInputs from "./CallInputs.ts"
