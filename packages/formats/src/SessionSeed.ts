@@ -1,9 +1,9 @@
 /** What makes the calls of one conversation one session, where nothing names one: its beginning, which all its calls have in common. */
+import { conversationIn } from "./facts/Kept.ts"
 import type { Api, Conversation, ConversationReader, Message } from "./Format.ts"
-import { identity } from "./normal/Identity.ts"
 import { stringify } from "./json/ExactJson.ts"
 import { isObject } from "./json/Read.ts"
-import { conversationIn } from "./facts/Kept.ts"
+import { identity } from "./normal/Identity.ts"
 import { quietInstructions } from "./normal/Noise.ts"
 import { readers } from "./WireFormats.ts"
 

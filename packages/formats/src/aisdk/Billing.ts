@@ -1,13 +1,13 @@
 /** On what the price of a call of the AI SDK depends: the SDK hands out what the provider counted, by the provider's own names. */
-import { isCounted, metadataOf, rawUsageOf, stepsOf, tokensOfStep } from "./Usage.ts"
 import * as AnthropicUsage from "../anthropic/Usage.ts"
+import * as StatedCost from "../facts/StatedCost.ts"
 import type { Billing, Json, Request, RequestBilling, Uncounted } from "../Format.ts"
 import { distinct } from "../google/Searches.ts"
 import { first, get, isEmpty, list, says, sum, text } from "../json/Read.ts"
-import * as StatedCost from "../facts/StatedCost.ts"
 import { countsOf } from "../usage/Counts.ts"
 import { searchesIn } from "../usage/Searches.ts"
 import { billedOf, sumOf } from "../usage/Usage.ts"
+import { isCounted, metadataOf, rawUsageOf, stepsOf, tokensOfStep } from "./Usage.ts"
 
 /** What is at the first of some paths that is not empty. */
 const find = (value: unknown, ...paths: ReadonlyArray<ReadonlyArray<string>>): Json | undefined =>

@@ -1,11 +1,11 @@
 /** The conversation of calls of the AI SDK. */
-import { messageOf, messagesOfContent, partsOf } from "./Parts.ts"
-import * as Span from "./Span.ts"
-import { stepsOf } from "./Usage.ts"
 import type { Conversation, ConversationReader, Json, JsonObject, Message } from "../Format.ts"
 import { stringify } from "../json/ExactJson.ts"
 import { first, get, isEmpty, isObject, list, rest, says, text } from "../json/Read.ts"
 import { generic, part } from "../normal/Parts.ts"
+import { messageOf, messagesOfContent, partsOf } from "./Parts.ts"
+import * as Span from "./Span.ts"
+import { stepsOf } from "./Usage.ts"
 
 /** What is at the first of some paths that has a text, in a result or else in its last step. */
 export const textIn = (output: unknown, ...paths: ReadonlyArray<ReadonlyArray<string>>): string | null => {

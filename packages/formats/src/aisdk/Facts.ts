@@ -1,13 +1,13 @@
 /** What a call of the AI SDK was, and on what its price depends. */
-import { billingOf } from "./Billing.ts"
-import * as Span from "./Span.ts"
-import { stepsOf, tokensOf } from "./Usage.ts"
+import * as Anthropic from "../anthropic/StopReasons.ts"
 import { errorOf } from "../facts/Errors.ts"
 import type { Facts, Json, ReadBilling, StopReason } from "../Format.ts"
-import { first, get, isEmpty, isObject, list, text } from "../json/Read.ts"
-import * as Anthropic from "../anthropic/StopReasons.ts"
 import * as Google from "../google/StopReasons.ts"
+import { first, get, isEmpty, isObject, list, text } from "../json/Read.ts"
+import { billingOf } from "./Billing.ts"
 import { answerKeys, textIn } from "./Conversation.ts"
+import * as Span from "./Span.ts"
+import { stepsOf, tokensOf } from "./Usage.ts"
 
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "end"],

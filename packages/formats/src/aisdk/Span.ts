@@ -1,7 +1,7 @@
 /** Brings the attributes of the AI SDK's OpenTelemetry spans (versions 4 to 6) into the shape of its arguments and results. */
 import type { Json, JsonObject } from "../Format.ts"
-import { argumentsOf } from "../normal/Parts.ts"
 import { get, isObject, list } from "../json/Read.ts"
+import { argumentsOf } from "../normal/Parts.ts"
 
 /** Attributes are texts, numbers, and lists of them: what is neither is JSON text. */
 const parsed = (attributes: JsonObject, key: string): Json | undefined => argumentsOf(get(attributes, key))

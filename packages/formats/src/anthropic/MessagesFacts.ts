@@ -1,13 +1,13 @@
 /** What a call by messages was, and on what its price depends. */
-import * as AnthropicUsage from "./Usage.ts"
 import { errorOf } from "../facts/Errors.ts"
-import type { Facts, ReadBilling, Uncounted } from "../Format.ts"
-import { get, list, text } from "../json/Read.ts"
 import { isOpenModel, providerOfModel } from "../facts/Providers.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
-import { stopReasons } from "./StopReasons.ts"
+import type { Facts, ReadBilling, Uncounted } from "../Format.ts"
+import { get, list, text } from "../json/Read.ts"
 import { usageIn } from "../usage/Places.ts"
 import { calls } from "./MessagesConversation.ts"
+import { stopReasons } from "./StopReasons.ts"
+import * as AnthropicUsage from "./Usage.ts"
 
 /** Bedrock and Vertex want their name in the request, and put it into the ids of answers. */
 const providers: ReadonlyArray<readonly [version: string, id: string, provider: string]> = [

@@ -1,8 +1,8 @@
 /** The conversation of interactions. */
+import { running } from "../facts/Kept.ts"
 import type { Conversation, ConversationReader, Json, JsonObject, Message, Part } from "../Format.ts"
 import { get, isEmpty, isObject, list, many, rest, text, texts } from "../json/Read.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messagesOfItems, part } from "../normal/Parts.ts"
-import { running } from "../facts/Kept.ts"
 
 export const typeOf = (item: Json | undefined): string => text(get(item, "type")) ?? ""
 

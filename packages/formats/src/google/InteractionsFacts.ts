@@ -1,12 +1,12 @@
 /** What an interaction was, and on what its price depends. */
 import { errorOf } from "../facts/Errors.ts"
-import type { Facts, Json, ReadBilling, StopReason } from "../Format.ts"
-import { distinct } from "./Searches.ts"
-import { count, get, list, text } from "../json/Read.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
+import type { Facts, Json, ReadBilling, StopReason } from "../Format.ts"
+import { count, get, list, text } from "../json/Read.ts"
 import { usageIn } from "../usage/Places.ts"
 import { billedOf, tokensOf } from "../usage/Usage.ts"
 import { callNameOf, stepsOf, typeOf, wordOf } from "./InteractionsConversation.ts"
+import { distinct } from "./Searches.ts"
 
 /** The status of an interaction says why it stopped. Whatever is not here is `other`. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map([

@@ -1,13 +1,13 @@
 /** What a call of `generateContent` was, and on what its price depends. */
 import { errorOf } from "../facts/Errors.ts"
-import type { Facts, Json, ReadBilling, Uncounted } from "../Format.ts"
-import { distinct } from "./Searches.ts"
-import { get, isObject, list, sum, text } from "../json/Read.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
-import { stopReasons } from "./StopReasons.ts"
+import type { Facts, Json, ReadBilling, Uncounted } from "../Format.ts"
+import { get, isObject, list, sum, text } from "../json/Read.ts"
 import { usageIn } from "../usage/Places.ts"
 import { billedOf, tokensOf } from "../usage/Usage.ts"
 import { field } from "./ModelsConversation.ts"
+import { distinct } from "./Searches.ts"
+import { stopReasons } from "./StopReasons.ts"
 
 /** A model without the path of its resource, as price lists name it. A tuned model has no other name than its path. */
 const modelOf = (name: Json | undefined): string | null => text(name)?.replace(/^(?:.*\/)?models\/(?=.)/, "") ?? null

@@ -1,6 +1,6 @@
 /** Puts together what Gemini streams: each chunk is an answer of its own, with the text that is new. */
-import type { Accumulator, Json, JsonObject } from "../Format.ts"
 import { errorOf } from "../facts/Errors.ts"
+import type { Accumulator, Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
 import * as JsonPath from "../json/JsonPath.ts"
 import { get, isEmpty, isObject, list, text } from "../json/Read.ts"

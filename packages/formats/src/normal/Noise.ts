@@ -3,8 +3,8 @@
  * and left out of all by which calls are compared: the one rule of seeds, identities and configurations.
  */
 import type { JsonObject, Message, Part } from "../Format.ts"
-import { isInstruction } from "./Instructions.ts"
 import { isEmpty, isObject } from "../json/Read.ts"
+import { isInstruction } from "./Instructions.ts"
 
 const billing = "x-anthropic-billing-header:"
 

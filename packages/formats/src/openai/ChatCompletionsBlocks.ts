@@ -1,7 +1,7 @@
 /** Content of chat completions, built from deltas: text, or a list of blocks whose neighbours are one block where they can be. */
 import type { Json, JsonObject } from "../Format.ts"
-import { get, isEmpty, isObject, list } from "../json/Read.ts"
 import { define } from "../json/ExactJson.ts"
+import { get, isEmpty, isObject, list } from "../json/Read.ts"
 import { setLast, type Draft } from "../stream/Draft.ts"
 
 /** Nesting of thoughts up to which they are joined. What is deeper is kept as it came. */

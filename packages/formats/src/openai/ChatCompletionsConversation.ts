@@ -1,8 +1,8 @@
 /** The conversation of chat completions. */
 import type { Conversation, ConversationReader, Json, Message, Part } from "../Format.ts"
 import { get, isEmpty, isObject, many, rest, text, texts } from "../json/Read.ts"
-import { except, partsOfContent, resultOf, toolOf } from "./Blocks.ts"
 import { argumentsOf, beside, generic, media, messageFrom, messageWith, part } from "../normal/Parts.ts"
+import { except, partsOfContent, resultOf, toolOf } from "./Blocks.ts"
 
 export const callsOf = (message: Json | undefined): ReadonlyArray<Json> => {
   const legacy = get(message, "function_call")

@@ -2,12 +2,12 @@
 import type { Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
 import { isEmpty, isObject, list } from "../json/Read.ts"
-import * as Blocks from "./ChatCompletionsBlocks.ts"
-import * as Calls from "./ChatCompletionsCalls.ts"
-import { makeIndexed } from "./ChatCompletionsDetails.ts"
 import { joinBase64 } from "../stream/Base64.ts"
 import { append, inOrder, merge, pieces, setFirst, type Draft } from "../stream/Draft.ts"
 import { setTold } from "../stream/Usage.ts"
+import * as Blocks from "./ChatCompletionsBlocks.ts"
+import * as Calls from "./ChatCompletionsCalls.ts"
+import { makeIndexed } from "./ChatCompletionsDetails.ts"
 
 /** The order in which OpenAI writes a message. Other fields follow as they came. */
 const order = [

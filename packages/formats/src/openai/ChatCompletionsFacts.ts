@@ -1,14 +1,14 @@
 /** What a chat completion was, and on what its price depends. */
 import * as AnthropicUsage from "../anthropic/Usage.ts"
-import { nameIn } from "./ChatCompletionsCalls.ts"
 import { errorOf } from "../facts/Errors.ts"
-import type { Facts, Json, ReadBilling, StopReason, Uncounted } from "../Format.ts"
-import { count, get, isEmpty, list, text } from "../json/Read.ts"
 import { providerOf } from "../facts/Providers.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
+import type { Facts, Json, ReadBilling, StopReason, Uncounted } from "../Format.ts"
+import { count, get, isEmpty, list, text } from "../json/Read.ts"
 import { type Found, usageIn } from "../usage/Places.ts"
 import { searchesIn } from "../usage/Searches.ts"
 import { billedOf, tokensOf } from "../usage/Usage.ts"
+import { nameIn } from "./ChatCompletionsCalls.ts"
 import { callsOf } from "./ChatCompletionsConversation.ts"
 
 /** The words of many providers. Whatever is not here is `other`. */

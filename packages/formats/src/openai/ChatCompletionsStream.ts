@@ -1,13 +1,13 @@
 /** Streams of chat completions. */
-import { makeMessage } from "./ChatCompletionsDeltas.ts"
 import { errorOf } from "../facts/Errors.ts"
+import { providerOf } from "../facts/Providers.ts"
 import type { Accumulator, Json, JsonObject } from "../Format.ts"
 import { define } from "../json/ExactJson.ts"
 import { get, isEmpty, isObject, list, says, text } from "../json/Read.ts"
-import { providerOf } from "../facts/Providers.ts"
 import * as Accumulate from "../stream/Accumulate.ts"
 import { atPlace, byPlace, inOrder, setFirst, setLast, type Draft } from "../stream/Draft.ts"
 import { lastOf, setTold } from "../stream/Usage.ts"
+import { makeMessage } from "./ChatCompletionsDeltas.ts"
 
 /** The order in which OpenAI writes an answer without streaming. */
 const order = ["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint"]

@@ -1,9 +1,9 @@
 /** The conversation of responses. */
+import { running } from "../facts/Kept.ts"
 import type { Conversation, ConversationReader, Json, JsonObject, Message, Part } from "../Format.ts"
 import { get, isEmpty, isObject, many, rest, text, texts } from "../json/Read.ts"
-import { except, partsOfContent, resultOf, textsOf, toolOf } from "./Blocks.ts"
 import { argumentsOf, beside, generic, messagesOfItems, messageWith, part } from "../normal/Parts.ts"
-import { running } from "../facts/Kept.ts"
+import { except, partsOfContent, resultOf, textsOf, toolOf } from "./Blocks.ts"
 
 /** A message may be without its type, and a reference to another item, which has no role. */
 export const typeOf = (item: Json): string =>

@@ -1,9 +1,9 @@
 /** What a response was, and on what its price depends. */
 import { errorOf } from "../facts/Errors.ts"
-import type { Facts, Json, ReadBilling, StopReason, Uncounted } from "../Format.ts"
-import { count, get, list, sum, text } from "../json/Read.ts"
 import { providerOf } from "../facts/Providers.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
+import type { Facts, Json, ReadBilling, StopReason, Uncounted } from "../Format.ts"
+import { count, get, list, sum, text } from "../json/Read.ts"
 import { usageIn } from "../usage/Places.ts"
 import { searchesIn } from "../usage/Searches.ts"
 import { billedOf, tokensOf } from "../usage/Usage.ts"
