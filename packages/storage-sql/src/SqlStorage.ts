@@ -52,8 +52,6 @@ export interface SqlStorageOptions {
   readonly ping?: Effect.Effect<void, SqlError.SqlError> | undefined
   /** What `ping` checks besides the connection. Nothing by default. */
   readonly verify?: Effect.Effect<void, SqlError.SqlError> | undefined
-  /** Builds anew what is derived from other tables and malformed, and returns its names. Nothing by default. */
-  readonly repair?: IndexRepair.Repair | undefined
   /** Frees room on a full disk, for what erases. Nothing by default. */
   readonly makeRoom?: Effect.Effect<void> | undefined
   /** Removes what was erased from the database's files. Nothing by default. */
@@ -69,7 +67,6 @@ const make = Effect.fnUntraced(function* ({
   makeRoom = Effect.void,
   operationTimeoutMs,
   ping,
-  repair = Effect.succeed([]),
   scrub,
   verify = Effect.void
 }: SqlStorageOptions) {
@@ -112,7 +109,7 @@ const make = Effect.fnUntraced(function* ({
       }
     : undefined
   const projects = Projects.make(sql)
-  const repairs = IndexRepair.make(sql, repair)
+  const repairs = IndexRepair.make(sql)
   const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation)
   const events = EventQueries.make(sql, projects)

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Migrator, SqlError } from "effect/sql"
 import * as Reserve from "./file/Reserve.ts"
-import * as TreeRepair from "./repair/TreeRepair.ts"
 import * as Scrub from "./scrub/Scrub.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
@@ -34,8 +33,7 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
         },
         // The client itself reuses the log, as far as it can be copied into the file.
         makeRoom: Effect.sync(() => client.file && Reserve.release(client.file.path)),
-        verify: client.verifyFile,
-        repair: TreeRepair.of(client)
+        verify: client.verifyFile
       })
     )
   ).pipe(Layer.provide(SqliteClient.layer(config)))

@@ -1,6 +1,7 @@
 /** Exports and imports of any length, over an `Access`: an export that is cut is continued, and an import is sent in short requests. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
@@ -16,6 +17,12 @@ const pauseAfter = (cuts: number): Duration.Input => `${2 ** cuts} seconds`
 
 /** Lines of an import that one request has (bytes), unless one is longer: less than what a function of AWS takes. */
 const requestBytes = 4 * 1024 * 1024
+
+/** How many events a project has, for the progress; undefined where that is not known, as where the counters are damaged. */
+export const totalOf = (access: Access): Effect.Effect<number | undefined> =>
+  Effect.map(Effect.option(access.read<{ readonly events: number }>("/storage", { sessions: 1 })), (usage) =>
+    Option.getOrUndefined(Option.map(usage, ({ events }) => events))
+  )
 
 class Cut extends CommandError {}
 

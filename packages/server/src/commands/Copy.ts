@@ -30,13 +30,13 @@ export const copy = Command.make(
     yield* Access.useStorage(Option.some(flags.from), name, Access.reading, (from) =>
       Access.useStorage(Option.some(flags.to), name, Access.importing, (to) =>
         Effect.gen(function* () {
-          const { events: total } = yield* from.read<{ readonly events: number }>("/storage", { sessions: 1 })
+          const total = yield* Transfer.totalOf(from)
           const cutter = new LineCutter()
           const startedMs = performance.now()
           let bytes = 0
           const state = () =>
             TransferProgress.text(
-              { events: cutter.events, bytes, part: total === 0 ? undefined : cutter.events / total },
+              { events: cutter.events, bytes, part: total && cutter.events / total },
               performance.now() - startedMs
             )
           const progress = yield* Progress.make(state)

@@ -30,14 +30,6 @@ const output = Flag.String("output").pipe(
   Flag.optional
 )
 
-/** How many events there are; undefined where that is not known, or a filter takes some of them. */
-const totalOf = (access: Access.Access, isAll: boolean) =>
-  isAll
-    ? Effect.map(Effect.option(access.read<{ readonly events: number }>("/storage", { sessions: 1 })), (usage) =>
-        Option.getOrUndefined(Option.map(usage, ({ events }) => events))
-      )
-    : Effect.undefined
-
 export const exportCommand = Command.make(
   "export",
   {
@@ -55,7 +47,7 @@ export const exportCommand = Command.make(
         const file = yield* LineFile.open(Option.getOrUndefined(flags.output))
         const cutter = new LineCutter()
         const isAll = file.lastEvent === undefined && Object.values(filters).every((value) => value === undefined)
-        const total = yield* totalOf(access, isAll)
+        const total = isAll ? yield* Transfer.totalOf(access) : undefined
         const startedMs = performance.now()
         let bytes = 0
         const state = () =>

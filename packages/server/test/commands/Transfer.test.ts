@@ -1,9 +1,11 @@
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { appendFileSync, closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import * as KeptStore from "../KeptStore.ts"
 import { serveAndRecord } from "../RecordingServer.ts"
 import { run, temporaryFolder } from "../TachographProcess.ts"
 
@@ -146,3 +148,23 @@ it("says what is wrong with a file", async () => {
   expect(readFileSync(unknown, "utf8")).toBe("something else\n")
   expectUsageError(await runInProcess(["import"]), "FILE")
 })
+
+it.each(["rollups", "storage_usage", "sessions_by_id"])(
+  "copies every event of a file in which the pages of %s are malformed, into one in which nothing is wrong",
+  async (name) => {
+    const { file, folder, storage } = KeptStore.copyOf("0005-call-times")
+    const repaired = `sqlite:${path(folder, "repaired.db")}`
+    await runInProcess(["migrate", "--storage", storage])
+    const database = new DatabaseSync(file)
+    const pages = database.prepare("SELECT pgoffset FROM dbstat WHERE name = ?").all(name)
+    database.close()
+    const descriptor = openSync(file, "r+")
+    for (const { pgoffset } of pages) writeSync(descriptor, Buffer.alloc(4096), 0, 4096, Number(pgoffset))
+    closeSync(descriptor)
+    expect(await runInProcess(["copy", storage, repaired])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^37 events, /m)
+    })
+    expect(await runInProcess(["verify", "--storage", repaired])).toMatchObject({ code: 0 })
+  }
+)

@@ -19,10 +19,9 @@ import * as SqliteClient from "../SqliteClient.ts"
 import * as SqliteErrors from "../SqliteErrors.ts"
 import { FrozenFile } from "./FrozenFile.ts"
 import * as UnallocatedSpace from "./UnallocatedSpace.ts"
-import * as UnusedPages from "./UnusedPages.ts"
 
-/** Values of `user_version`. The last one is a scrub that also overwrites pages which nothing uses any more. */
-const due = { nothing: 0, scrub: 1, emptyLog: 2, unusedPages: 3 }
+/** Values of `user_version`. Any other one is a scrub. */
+const due = { nothing: 0, scrub: 1, emptyLog: 2 }
 
 /** Bytes that one step reads. Between two steps the event loop turns. */
 const stepBytes = 4 * 1024 * 1024
@@ -51,27 +50,11 @@ export interface Scrubbed {
 const readDue = (sql: SqliteClient.SqliteClient) =>
   Effect.map(sql<{ readonly user_version: number }>`PRAGMA user_version`, ([row]) => row!.user_version)
 
-/** Clients of files that may have unused pages, which a scrub has not overwritten yet. */
-const withUnusedPages = new WeakSet<SqliteClient.SqliteClient>()
-
-/** To be called after something was built anew, with the statement below. */
-export const addUnusedPages = (sql: SqliteClient.SqliteClient): void => void withUnusedPages.add(sql)
-
 /** Requests a scrub, in the transaction that erases. */
 export const request = (sql: SqliteClient.SqliteClient) =>
-  Effect.suspend(() => {
-    const requested = withUnusedPages.has(sql) ? due.unusedPages : due.scrub
-    return Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(requested))}`)
-  })
+  Effect.asVoid(sql`PRAGMA user_version = ${sql.literal(String(due.scrub))}`)
 
-/** The statement that requests one after something was built anew, in that transaction. */
-export const requestOfUnusedPages = `PRAGMA user_version = ${due.unusedPages}`
-
-export const isDue = (sql: SqliteClient.SqliteClient) =>
-  Effect.map(readDue(sql), (found) => {
-    if (found === due.unusedPages) addUnusedPages(sql)
-    return found !== due.nothing
-  })
+export const isDue = (sql: SqliteClient.SqliteClient) => Effect.map(readDue(sql), (found) => found !== due.nothing)
 
 const attempt = <A>(body: () => A) =>
   Effect.try({ try: body, catch: (cause) => SqliteErrors.toSqlError(cause, "scrub") })
@@ -103,16 +86,14 @@ class Overwriter {
   readonly #descriptor: number
   readonly #pageBytes: number
   readonly #buffer: Buffer
-  readonly #unused: ReadonlySet<number>
   readonly done: Scrubbed = { read: 0, overwritten: 0, largestStepBytes: 0 }
   /** Whether something was written since the last `sync`. */
   isSynced = true
 
   /** `check` throws if the file is another one. */
-  constructor(descriptor: number, pageBytes: number, unused: ReadonlySet<number>, check: () => void) {
+  constructor(descriptor: number, pageBytes: number, check: () => void) {
     this.#check = check
     this.#descriptor = descriptor
-    this.#unused = unused
     this.#pageBytes = pageBytes
     this.#buffer = Buffer.allocUnsafe(stepBytes)
   }
@@ -149,9 +130,7 @@ class Overwriter {
   #overwrite(from: number, bytes: number): void {
     this.#check()
     for (let at = 0; at + this.#pageBytes <= bytes; at += this.#pageBytes) {
-      const isUnused = this.#unused.has(from + at / this.#pageBytes)
-      const page = this.#buffer.subarray(at, at + this.#pageBytes)
-      const space = isUnused ? ([0, this.#pageBytes] as const) : UnallocatedSpace.find(page)
+      const space = UnallocatedSpace.find(this.#buffer.subarray(at, at + this.#pageBytes))
       if (space === undefined) continue
       const [start, end] = space
       writeSync(this.#descriptor, UnallocatedSpace.zeros, 0, end - start, (from - 1) * this.#pageBytes + at + start)
@@ -170,8 +149,7 @@ class Overwriter {
 const overwrite = Effect.fnUntraced(function* (
   client: SqliteClient.SqliteClient,
   file: OpenFile,
-  untilMs: number,
-  hasUnused: boolean
+  untilMs: number
 ): Effect.fn.Return<Scrubbed | undefined, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   yield* client.verifyFile
   const descriptor = yield* attempt(file.descriptor)
@@ -181,9 +159,7 @@ const overwrite = Effect.fnUntraced(function* (
     attempt(() => new FrozenFile(file.path)),
     (each) => Effect.sync(() => each.close())
   )
-  // SQLite never takes them again.
-  const unused = hasUnused ? yield* attempt(() => UnusedPages.find(file.path)) : new Set<number>()
-  const overwriter = new Overwriter(descriptor, frozen.pageBytes, unused, client.checkFile)
+  const overwriter = new Overwriter(descriptor, frozen.pageBytes, client.checkFile)
   /** All pages before this one were overwritten. The first page holds the schema, and no data. */
   let next = 2
   /** The pages among them that were committed since. */
@@ -268,10 +244,9 @@ export const run = Effect.fnUntraced(function* (client: SqliteClient.SqliteClien
   let scrubbed: Scrubbed | undefined
   const untilMs = performance.now() + maxMs
   const found = file === undefined ? due.nothing : yield* readDue(client)
-  if (file !== undefined && (found === due.scrub || found === due.unusedPages)) {
-    scrubbed = yield* Effect.scoped(overwrite(client, file, untilMs, found === due.unusedPages))
+  if (file !== undefined && found !== due.nothing && found !== due.emptyLog) {
+    scrubbed = yield* Effect.scoped(overwrite(client, file, untilMs))
     if (scrubbed === undefined) return undefined
-    withUnusedPages.delete(client)
   }
   if (found !== due.nothing) yield* emptyLog(client)
   return scrubbed

@@ -75,9 +75,6 @@ export const read = (number: number, pack: Uint8Array): StoredPackHead => {
   return { kind, contentLength, needs, end: reader.at }
 }
 
-/** How many bytes of a pack are enough for `contentBytesOf`. */
-export const contentBytesPrefix = 12
-
 /**
  * Size of the content in bytes, uncompressed, from the beginning of a pack. If that is damaged, the size may be wrong, but
  * it is not more than a pack of its kind may have.
