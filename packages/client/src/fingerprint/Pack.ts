@@ -1,6 +1,7 @@
 /**
  * Reads a commit out of the packs of a git repository (https://git-scm.com/docs/gitformat-pack), where a fresh clone has all of its
- * objects. It reads a few hundred bytes of each index, however long that is.
+ * objects. It reads a few hundred bytes of each index, however long that is. Without it a commit would have its date where it was made,
+ * and none in a clone: the same program would have two fingerprints.
  */
 import type { Builtins } from "../platform/Builtins.ts"
 

@@ -1,6 +1,11 @@
 /**
  * Removes what was erased from the files: overwrites the unallocated space of all pages of the database, and empties the
- * write-ahead log. `user_version`, a number in the file's header that is free for applications, holds what is due, so a scrub
+ * write-ahead log. Without it names and texts of what was erased could remain for years: `secure_delete` overwrites what is deleted, but
+ * not the copies that SQLite leaves where it moves rows from page to page. `VACUUM` removes these too, but nothing is recorded while it
+ * writes the whole file anew, and it needs the room of a second one, which a full disk does not have. Node's SQLite has no table of its
+ * pages (`sqlite_dbpage`) through which they could be written.
+ *
+ * `user_version`, a number in the file's header that is free for applications, holds what is due, so a scrub
  * that was interrupted is made good by the next one.
  *
  * The pages are read and overwritten past SQLite, a step at a time, while a `FrozenFile` keeps SQLite from writing them and
