@@ -51,6 +51,6 @@ export const calls = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("List calls, the latest first, with what they took and how they ended"),
+  Command.withDescription("List calls, the one that was recorded last first, with what they took and how they ended"),
   Command.withExamples(examples)
 )

@@ -25,7 +25,7 @@ const tokens = (event: EventSummary): string => {
 /** When it was, whose it was, what it took, how it ended, and its id. `message` is the error's, if it is one. */
 export const of = (event: EventSummary, message: string | null): string =>
   [
-    Style.dim(event.received_at.slice(0, 19).replace("T", " ")),
+    Style.dim((event.occurred_at ?? event.received_at).slice(0, 19).replace("T", " ")),
     name(`${event.agent} ${event.agent_version}`),
     session(event.session),
     name(event.person),

@@ -285,10 +285,9 @@ ${mark(5, "end")}
       }
     })
     const found = async (name: string) => runInProcess(["show", name, "--storage", storage])
-    const id = (await runInProcess(["calls", "--session", "e548a983-two", "--storage", storage])).stdout
-      .trimEnd()
-      .split("  ")
-      .at(-1)!
+    const line = (await runInProcess(["calls", "--session", "e548a983-two", "--storage", storage])).stdout
+    expect(line).toMatch(/^2026-01-02 03:04:05 /)
+    const id = line.trimEnd().split("  ").at(-1)!
     const whole = await found("f12d5eba42762eadeafeaf93885b61")
     expect([whole.code, whole.stderr]).toEqual([0, ""])
     for (const name of ["f12d5eba", "f12d5eba42762e…"]) {
