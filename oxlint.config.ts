@@ -27,6 +27,8 @@ const sql = ["effect/sql", "effect/sql/**"]
 const node = ["node:*", "node:*/**"]
 const drivers = ["@effect/sql*", "@effect/sql*/**", "node:sqlite"]
 const core = ["!@tachograph/core", "!@tachograph/core/**"]
+const formats = ["!@tachograph/formats", "!@tachograph/formats/**"]
+const capture = ["!@tachograph/capture", "!@tachograph/capture/**"]
 
 /** Rejects all packages of this repository except those that `allowed` names, each as a negated glob. */
 const packages = (message: string, ...allowed: ReadonlyArray<string>): Pattern => ({
@@ -55,8 +57,15 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
       message: "formats has no dependency and runs in a browser."
     }
   ],
+  capture: [
+    packages("capture imports only formats.", ...formats),
+    {
+      group: [...node, "effect", "effect/**", "@effect/**"],
+      message: "capture runs in a browser, as a part of client."
+    }
+  ],
   client: [
-    packages("client imports only formats.", "!@tachograph/formats", "!@tachograph/formats/**"),
+    packages("client imports only capture and formats.", ...capture, ...formats),
     {
       group: [...node, "effect", "effect/**", "@effect/**"],
       message: "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node."
@@ -71,13 +80,7 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
     { group: [...node, "effect", "effect/**", "@effect/**"], message: "prices runs in a browser." }
   ],
   core: [
-    packages(
-      "core imports only formats and prices.",
-      "!@tachograph/formats",
-      "!@tachograph/formats/**",
-      "!@tachograph/prices",
-      "!@tachograph/prices/*"
-    ),
+    packages("core imports only formats and prices.", ...formats, "!@tachograph/prices", "!@tachograph/prices/*"),
     { group: [...http, ...sql, "@effect/**"], message: "core is independent of HTTP, SQL and platforms." },
     {
       group: [...node, "!node:buffer", "!node:crypto", "!node:zlib"],
@@ -95,12 +98,12 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   router: [
     oneByOne,
     packages(
-      "router imports only api, client/api, core, formats and viewer.",
+      "router imports only api, client/api, capture, core, formats and viewer.",
       "!@tachograph/api",
       "!@tachograph/client/api",
+      ...capture,
       ...core,
-      "!@tachograph/formats",
-      "!@tachograph/formats/**",
+      ...formats,
       "!@tachograph/viewer"
     ),
     { group: [...sql, ...drivers], message: "router is independent of the storage." }
@@ -127,11 +130,12 @@ const patternsByPackage: Readonly<Record<string, ReadonlyArray<Pattern>>> = {
   server: [
     oneByOne,
     packages(
-      "server imports only router, api, client/api, core, formats, prices and the storages.",
+      "server imports only router, api, client/api, capture, core, formats, prices and the storages.",
       ...[
         "!@tachograph/router",
         "!@tachograph/client/api",
-        "!@tachograph/formats/**",
+        ...capture,
+        ...formats,
         "!@tachograph/prices/*",
         "!@tachograph/api",
         ...core,

@@ -35,11 +35,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "aisdk reads the calls of the AI SDK, which has what providers say in its own words.",
       ...["Format.ts", "json", "stream", "usage", "facts", "normal", "anthropic", "google"]
     ),
-    room("bedrock", "bedrock reads the frames of AWS and Converse.", "Format.ts", "json", "stream", "usage"),
+    room("bedrock", "bedrock reads the frames of AWS and Converse.", "Format.ts", "json", "stream", "usage")
+  ],
+  capture: [
     room("PercentDecoding.ts", "PercentDecoding.ts decodes URLs."),
-    room("Remember.ts", "Remember.ts keeps results."),
-    room("Credentials.ts", "Credentials.ts says which texts are credentials.", "PercentDecoding.ts", "Remember.ts"),
-    room("masking", "masking leaves out of texts what is not to be recorded.", "Credentials.ts", "Remember.ts")
+    room("masking", "masking leaves out of texts what is not to be recorded.", "PercentDecoding.ts")
   ],
   client: [
     room("api/generated", "api/generated is what the contract says."),

@@ -46,6 +46,7 @@ describe("the types that are published", () => {
     const paths = {
       "@tachograph/client": [`${dist("client")}/index.d.ts`],
       "@tachograph/client/*": [`${dist("client")}/*.d.ts`],
+      "@tachograph/capture/*": [`${dist("capture")}/*.d.ts`],
       "@tachograph/formats": [`${dist("formats")}/index.d.ts`],
       "@tachograph/formats/*": [`${dist("formats")}/*.d.ts`]
     }

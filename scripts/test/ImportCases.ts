@@ -41,7 +41,7 @@ const libraries = [
 ]
 
 /** They have no Effect and nothing of Node, so that they stay small in a browser. */
-const browserLibraries = ["formats", "prices", "client", "viewer"]
+const browserLibraries = ["formats", "capture", "prices", "client", "viewer"]
 
 const forEveryPackage = [...libraries, ...browserLibraries, "another"].flatMap((name): ReadonlyArray<Case> => {
   const src = `packages/${name}/src`
@@ -99,6 +99,17 @@ export const cases: ReadonlyArray<Case> = [
       "@effect/platform-node/X"
     )
   ]),
+  ...inPackage("capture", (from) => [
+    forbids(from, "capture imports only formats.", "@tachograph/core", "@tachograph/client", "@tachograph/capture"),
+    forbids(
+      from,
+      "capture runs in a browser, as a part of client.",
+      "node:buffer",
+      "effect",
+      "@effect/platform-node/X"
+    ),
+    allows(from, "@tachograph/formats", "@tachograph/formats/json/Read")
+  ]),
   ...inPackage("prices", (from) => [
     forbids(from, "prices imports no other package.", "@tachograph/formats", "@tachograph/prices"),
     forbids(from, "prices runs in a browser.", "node:fs/promises", "effect/Schema", "@effect/platform-node/X")
@@ -143,13 +154,13 @@ export const cases: ReadonlyArray<Case> = [
   ),
   allows("packages/viewer/app/pages/one", "../../parts/Thing.ts", "../../route/Route.ts"),
   ...inPackage("client", (from) => [
-    forbids(from, "client imports only formats.", "@tachograph/api", "@tachograph/core/domain/Agent"),
+    forbids(from, "client imports only capture and formats.", "@tachograph/api", "@tachograph/core/domain/Agent"),
     forbids(
       from,
       "client runs where there is only fetch: ask platform/Builtins.ts for modules of Node.",
       ...["node:fs", "effect", "@effect/platform-node/X"]
     ),
-    allows(from, "@tachograph/formats", "@tachograph/formats/anthropic/Messages")
+    allows(from, "@tachograph/capture/Kinds", "@tachograph/formats", "@tachograph/formats/anthropic/Messages")
   ]),
   roomForbids("client", "delivery", "../tap/Thing.ts", "../Recorder.ts"),
 
@@ -213,7 +224,7 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("router", (from) => [
     forbids(
       from,
-      "router imports only api, client/api, core, formats and viewer.",
+      "router imports only api, client/api, capture, core, formats and viewer.",
       ...["@tachograph/storage-sql", "@tachograph/client", "@tachograph/server", "@tachograph/router"]
     ),
     forbids(
@@ -269,7 +280,7 @@ export const cases: ReadonlyArray<Case> = [
   ...inPackage("server", (from) => [
     forbids(
       from,
-      "server imports only router, api, client/api, core, formats, prices and the storages.",
+      "server imports only router, api, client/api, capture, core, formats, prices and the storages.",
       ...["@tachograph/testkit", "@tachograph/client", "@tachograph/lambda", "@tachograph/server"]
     ),
     allows(from, "@tachograph/router", "@tachograph/client/api", "@tachograph/storage-sqlite", "@tachograph/api"),

@@ -40,7 +40,7 @@ const once: Readonly<Record<string, string>> = {
   "packages/storage-sqlite/src/file/OpenFiles.ts": "remembers a descriptor, and no failure"
 }
 
-const packages = "{core,formats,lambda,prices,router,server,storage-postgres,storage-sql,storage-sqlite}"
+const packages = "{capture,core,formats,lambda,prices,router,server,storage-postgres,storage-sql,storage-sqlite}"
 
 const filesWith = (pattern: RegExp, ...globs: ReadonlyArray<string>): ReadonlyArray<string> =>
   globSync(globs, { cwd: path("."), exclude: (name) => /generated|node_modules|dist/.test(name) })

@@ -1,9 +1,9 @@
 /** The options of a recorder. */
-import * as Patterns from "@tachograph/formats/masking/Patterns"
-import { hint } from "@tachograph/formats/Near"
+import * as Patterns from "@tachograph/capture/masking/Patterns"
+import { hint } from "@tachograph/capture/Spelling"
 import { checkKey, checkUrl } from "./api/Access.ts"
-import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import type { Drop } from "./delivery/Counters.ts"
+import type { EmbeddedTachograph } from "./delivery/EmbeddedTransport.ts"
 import { type Grouping, isObject, type RecordedEvent } from "./event/Event.ts"
 import type { FingerprintFields } from "./fingerprint/Fingerprint.ts"
 import type { PackageScope } from "./fingerprint/Packages.ts"

@@ -1,5 +1,5 @@
 /** Names of fields that an application misspells, where its types do not say so. Nothing fails by them. */
-import { hint } from "@tachograph/formats/Near"
+import { hint } from "@tachograph/capture/Spelling"
 import type { Warn } from "./Warnings.ts"
 
 /** The most names that are told: an application may compute them. */

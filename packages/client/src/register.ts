@@ -3,7 +3,7 @@
  * TACHOGRAPH_URL, TACHOGRAPH_API_KEY, and, if they are set, TACHOGRAPH_AGENT, TACHOGRAPH_AGENT_VERSION, TACHOGRAPH_SESSION,
  * TACHOGRAPH_PERSON, TACHOGRAPH_SPOOL, TACHOGRAPH_EXIT_MS and TACHOGRAPH_REDACT.
  */
-import { nearest } from "@tachograph/formats/Near"
+import { nearest } from "@tachograph/capture/Spelling"
 import { builtin, variable, variables } from "./platform/Builtins.ts"
 import * as Recorder from "./Recorder.ts"
 

@@ -1,4 +1,4 @@
-import { nearest } from "@tachograph/formats/Near"
+import { nearest } from "@tachograph/capture/Spelling"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 

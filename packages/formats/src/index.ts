@@ -17,4 +17,3 @@ export type {
   WireApi
 } from "./Format.ts"
 export { formats } from "./Formats.ts"
-export { modelInUrl, recognise } from "./Recognise.ts"

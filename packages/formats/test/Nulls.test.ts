@@ -1,37 +1,9 @@
 /** A key whose value is null says what a key says that is not there. */
-import { formats, type Api } from "@tachograph/formats"
+import { formats } from "@tachograph/formats"
 import { describe, expect, it } from "vitest"
 import { wireFormats } from "../src/WireFormats.ts"
 import { errorOf } from "../src/facts/Errors.ts"
-import { failureOf, outputOf } from "../src/Failures.ts"
 import { accumulate, toText } from "./Streams.ts"
-
-const begun: ReadonlyArray<readonly [Exclude<Api, "aisdk">, object]> = [
-  [
-    "provider1-chat-completions",
-    { id: "1", error: null, choices: [{ index: 0, error: null, delta: { content: "a" } }] }
-  ],
-  [
-    "provider1-responses",
-    { type: "response.created", response: { object: "response", status: "in_progress", error: null } }
-  ],
-  ["provider2-messages", { type: "message_start", error: null, message: { id: "1", error: null, content: [] } }],
-  ["provider3-models", { error: null, candidates: [{ content: { parts: [{ text: "a" }] } }] }],
-  [
-    "provider3-interactions",
-    { event_type: "interaction.created", interaction: { id: "1", status: "in_progress", error: null } }
-  ]
-]
-
-describe.each(begun)("a null error in %s", (api, payload) => {
-  it("is none, so that a stream that was cut has its failure", () => {
-    const accumulated = accumulate(wireFormats[api].accumulator, toText([payload]))
-    expect(accumulated.ended).toBe("cut")
-    const output = JSON.parse(outputOf(accumulated, failureOf("connection_error"))) as unknown
-    expect(errorOf(output)?.type).toBe("connection_error")
-    expect(formats[api].facts({}, output).error_type).toBe("connection_error")
-  })
-})
 
 describe("a null", () => {
   it("in place of choices is none, beside an error", () => {

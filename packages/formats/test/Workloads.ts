@@ -55,10 +55,6 @@ export const answersOf = (...apis: ReadonlyArray<Api>): ReadonlyArray<Call> =>
 export const streamsOf = (...apis: ReadonlyArray<Api>): ReadonlyArray<Stream> =>
   streams.filter(({ api }) => apis.includes(api))
 
-/** Each call that went over the wire, with the path and query of its request. */
-export const requestsOnTheWire = () =>
-  streams.flatMap(({ source, api, url_path: url, request }) => (url === null ? [] : [{ source, api, url, request }]))
-
 /** An agent's run: its messages, each answer with the output of the call that gave it. */
 export const readRuns = (file: "coding-run.json" | "airline-runs.ndjson"): ReadonlyArray<Record<string, unknown>> =>
   readLines(file)

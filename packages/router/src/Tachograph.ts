@@ -1,4 +1,5 @@
 /** The recorder as a function that returns promises: a few lines over the layers that Effect applications compose. */
+import * as Patterns from "@tachograph/capture/masking/Patterns"
 import {
   ApiKeys,
   DeriveBeforeReads,
@@ -10,7 +11,6 @@ import {
   type Storage,
   staticKeyRule
 } from "@tachograph/core"
-import * as Patterns from "@tachograph/formats/masking/Patterns"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,9 +30,9 @@ import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
 import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
-import { CloseGraceMs, PendingCalls } from "./mounts/PendingCalls.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
+import { CloseGraceMs, PendingCalls } from "./mounts/PendingCalls.ts"
 import * as Web from "./mounts/Web.ts"
 import * as Proxy from "./proxy/Proxy.ts"
 import { type ProxyOptions, type ProxySettings, settingsOfOption } from "./proxy/ProxyOptions.ts"

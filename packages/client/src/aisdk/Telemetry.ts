@@ -2,7 +2,7 @@
  * Records calls of Vercel's AI SDK through its own telemetry: one event for each call of a model, however many steps a
  * generation has. Versions 6 and 7 call other functions of one object.
  */
-import { failureOf } from "@tachograph/formats/Failures"
+import { failureOf } from "@tachograph/capture/Failures"
 import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
 import { secretsOf } from "../event/Secrets.ts"

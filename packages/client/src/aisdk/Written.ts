@@ -1,5 +1,5 @@
 /** What the AI SDK tells of a call, as JSON without the data of its transport, and without credentials. */
-import { credentialsOf, mask, suspectsOf } from "@tachograph/formats/Credentials"
+import { credentialsOf, mask, suspectsOf } from "@tachograph/capture/masking/Credentials"
 import { isObject } from "../event/Event.ts"
 import type { Pairs, Told } from "../event/Secrets.ts"
 import { variables } from "../platform/Builtins.ts"

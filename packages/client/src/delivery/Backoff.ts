@@ -1,5 +1,5 @@
 /** How long to wait before the next attempt. */
-import * as Retries from "@tachograph/formats/Retries"
+import * as Retries from "@tachograph/capture/Retries"
 
 /** The longest wait after failures, where it is not said otherwise (ms). */
 const longestMs = 30_000

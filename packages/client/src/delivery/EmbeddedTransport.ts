@@ -1,4 +1,4 @@
-import { attemptsOfInternalErrors, isTransient, keyReused } from "@tachograph/formats/Retries"
+import { attemptsOfInternalErrors, isTransient, keyReused } from "@tachograph/capture/Retries"
 import * as Utf8 from "../platform/Utf8.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 

@@ -1,5 +1,5 @@
-import { credentialsOf, inJson, mask } from "@tachograph/formats/Credentials"
-import { attemptsOfInternalErrors, keyReused } from "@tachograph/formats/Retries"
+import { credentialsOf, inJson, mask } from "@tachograph/capture/masking/Credentials"
+import { attemptsOfInternalErrors, keyReused } from "@tachograph/capture/Retries"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { retryAfterMs } from "./Backoff.ts"

@@ -1,5 +1,5 @@
 /** Why an answer is not whole, from what `fetch` or a body threw. */
-import { type Failure, failureOf, type Interruption } from "@tachograph/formats/Failures"
+import { type Failure, failureOf, type Interruption } from "@tachograph/capture/Failures"
 
 const nameOf = (error: unknown): unknown => (error as { readonly name?: unknown } | null | undefined)?.name
 

@@ -1,5 +1,5 @@
 /** Calls whose answer comes by another request, as far as this recorder has made them or seen their end. */
-import * as Endings from "@tachograph/formats/Endings"
+import * as Endings from "@tachograph/capture/Endings"
 import type { Envelope } from "./Event.ts"
 
 /** The names of a call, as its event has them. */

@@ -1,9 +1,9 @@
 /** Leaves credentials out of a call that is recorded. */
-import * as Body from "@tachograph/formats/masking/Body"
-import * as Call from "@tachograph/formats/masking/Call"
-import type { Patterns } from "@tachograph/formats/masking/Patterns"
-import * as Places from "@tachograph/formats/masking/Places"
-import * as Steps from "@tachograph/formats/masking/Steps"
+import * as Body from "@tachograph/capture/masking/Body"
+import * as Call from "@tachograph/capture/masking/Call"
+import type { Patterns } from "@tachograph/capture/masking/Patterns"
+import * as Places from "@tachograph/capture/masking/Places"
+import * as Steps from "@tachograph/capture/masking/Steps"
 import * as Utf8 from "../platform/Utf8.ts"
 
 /** A call as it was made. */

@@ -1,6 +1,6 @@
 /** Names of sessions, agents, versions and people that an application gives. No call is lost for one that an event cannot have. */
-import { allowed, isTooLong, shortened } from "@tachograph/formats/Names"
-import type { Said } from "@tachograph/formats/Programs"
+import { allowed, isTooLong, shortened } from "@tachograph/capture/Names"
+import type { Said } from "@tachograph/capture/Programs"
 import { sha256Of } from "../platform/Sha256.ts"
 import type { Grouping } from "./Event.ts"
 

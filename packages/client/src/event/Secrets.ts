@@ -1,6 +1,12 @@
 /** The credentials of a call to a provider, which are left out of what is recorded of it. */
-import { credentialsOf, looksRandom, parametersOf, suspectsOf, withSuspects } from "@tachograph/formats/Credentials"
-import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
+import {
+  credentialsOf,
+  looksRandom,
+  parametersOf,
+  suspectsOf,
+  withSuspects
+} from "@tachograph/capture/masking/Credentials"
+import { decodedOrSame } from "@tachograph/capture/PercentDecoding"
 
 export type Pairs = ReadonlyArray<readonly [name: string, value: string]>
 

@@ -1,7 +1,7 @@
 /** The session of a call for which nothing beside its body names one. */
+import { sessionInBody } from "@tachograph/capture/Programs"
+import { sessionSeed } from "@tachograph/capture/SessionSeed"
 import type { Api } from "@tachograph/formats"
-import { sessionInBody } from "@tachograph/formats/Programs"
-import { sessionSeed } from "@tachograph/formats/SessionSeed"
 import * as Ids from "../platform/Ids.ts"
 import { sha256Of } from "../platform/Sha256.ts"
 import { nameOf } from "./Names.ts"

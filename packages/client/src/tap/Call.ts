@@ -1,7 +1,7 @@
 /** A call to a provider while it is under way: what is kept of it, within the budget, and how it ended. */
+import { failureOfBody, type Interruption, isBroken, outputOf, withFailure } from "@tachograph/capture/Failures"
+import { beginsAsEvents } from "@tachograph/capture/Recognise"
 import type { Accumulator, JsonObject } from "@tachograph/formats"
-import { failureOfBody, type Interruption, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
-import { beginsAsEvents } from "@tachograph/formats/Recognise"
 import type { Budget } from "../delivery/Budget.ts"
 import type { DropReason } from "../delivery/Counters.ts"
 import { objectIn } from "../event/Event.ts"

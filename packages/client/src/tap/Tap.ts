@@ -1,8 +1,8 @@
 /** A `fetch` that records calls to model providers and leaves everything as it would be without it. */
-import { type Kind, mayBeAnswer } from "@tachograph/formats/Kinds"
-import { isStream, saysFormat } from "@tachograph/formats/Recognise"
+import { type Kind, mayBeAnswer } from "@tachograph/capture/Kinds"
+import { isStream, saysFormat } from "@tachograph/capture/Recognise"
+import { accumulatorOf, isFramed } from "@tachograph/capture/Wire"
 import type { WireApi } from "@tachograph/formats"
-import { accumulatorOf, isFramed } from "@tachograph/formats/Wire"
 import type { Budget } from "../delivery/Budget.ts"
 import { objectIn } from "../event/Event.ts"
 import { interruptionOf } from "../event/Interruption.ts"

@@ -1,4 +1,4 @@
-import { inJson } from "@tachograph/formats/Credentials"
+import { inJson } from "@tachograph/capture/masking/Credentials"
 import { describe, expect, it } from "vitest"
 import { masked } from "../../src/event/Masking.ts"
 

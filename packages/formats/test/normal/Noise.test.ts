@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest"
 import { type Api, formats } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/normal/Identity"
 import { isInjected, quietInstructions, quietParameters } from "@tachograph/formats/normal/Noise"
-import { sessionSeed } from "@tachograph/formats/SessionSeed"
 
 const line = (nonce: string) =>
   `x-anthropic-billing-header: cc_version=2.1.177.${nonce}; cc_entrypoint=cli; cch=${nonce};`
@@ -42,11 +41,15 @@ const requests: ReadonlyArray<readonly [api: Api, inputs: (nonce: string) => obj
 ]
 
 describe("the line of Claude Code with a nonce", () => {
-  it.each(requests)("names no other session: %s", (api, inputs) => {
-    expect(sessionSeed(api, inputs("36ee5"))).toBe(sessionSeed(api, inputs("0aaa9")))
-    expect(sessionSeed(api, inputs("36ee5"))).toContain("careful engineer")
+  it.each(requests)("makes no other conversation: %s", (api, inputs) => {
+    const said = (of: object) => {
+      const { input, instructions } = formats[api].messages(of, null)
+      return JSON.stringify([quietInstructions(instructions), input.map(identity)])
+    }
+    expect(said(inputs("36ee5"))).toBe(said(inputs("0aaa9")))
+    expect(said(inputs("36ee5"))).toContain("careful engineer")
     const other = JSON.parse(JSON.stringify(inputs("36ee5")).replace("careful", "hasty"))
-    expect(sessionSeed(api, other)).not.toBe(sessionSeed(api, inputs("36ee5")))
+    expect(said(other)).not.toBe(said(inputs("36ee5")))
   })
 
   it("makes no other message, unless somebody else than the application says it", () => {

@@ -1,6 +1,6 @@
 /** The event of the end of a call whose answer came to another request. */
+import * as Endings from "@tachograph/capture/Endings"
 import type { Steps } from "@tachograph/core"
-import * as Endings from "@tachograph/formats/Endings"
 import { hash } from "node:crypto"
 import * as CallOutput from "./CallOutput.ts"
 import * as EventOfCall from "./EventOfCall.ts"

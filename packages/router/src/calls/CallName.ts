@@ -1,5 +1,5 @@
 /** Names that a call brings along. No call is lost for one that no event may have. */
-import { allowed, isTooLong, shortened } from "@tachograph/formats/Names"
+import { allowed, isTooLong, shortened } from "@tachograph/capture/Names"
 import { hash } from "node:crypto"
 
 /** A name as an event may have it. */

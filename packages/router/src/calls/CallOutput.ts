@@ -1,15 +1,15 @@
 /** The output of a call: what its response says, or what the stream stands for, as the JSON text of an object. */
-import { Steps } from "@tachograph/core"
-import type { JsonObject, WireApi } from "@tachograph/formats"
-import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/formats/Failures"
+import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "@tachograph/capture/Failures"
 import {
   beginsAsEvents,
   firstEvents,
   firstEventsCharacters,
   isStream,
   recogniseByAnswer
-} from "@tachograph/formats/Recognise"
-import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
+} from "@tachograph/capture/Recognise"
+import { accumulatorOf, rebuiltOf } from "@tachograph/capture/Wire"
+import { Steps } from "@tachograph/core"
+import type { JsonObject, WireApi } from "@tachograph/formats"
 import * as CallInputs from "./CallInputs.ts"
 import type { Interruption, PassedCall } from "./PassedCall.ts"
 

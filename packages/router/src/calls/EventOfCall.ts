@@ -1,8 +1,8 @@
 /** The text of an event, of what is known of a call. */
+import type { Asked, BegunCalls } from "@tachograph/capture/Endings"
+import * as Masking from "@tachograph/capture/masking/Call"
 import { Steps } from "@tachograph/core"
 import type { Api } from "@tachograph/formats"
-import type { Asked, BegunCalls } from "@tachograph/formats/Endings"
-import * as Masking from "@tachograph/formats/masking/Call"
 import { isUtf8 } from "node:buffer"
 import type { Grouping, PassedCall } from "./PassedCall.ts"
 

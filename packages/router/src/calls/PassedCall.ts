@@ -2,8 +2,8 @@
  * A call that passed the proxy and is over: what is known of it beside the copies of its bodies. The engine makes the event of it, off
  * the thread on which calls pass. It can be cloned.
  */
-import type * as Failures from "@tachograph/formats/Failures"
-import type { Kind } from "@tachograph/formats/Kinds"
+import type * as Failures from "@tachograph/capture/Failures"
+import type { Kind } from "@tachograph/capture/Kinds"
 
 /** What ended a call early: the client, the connection to the upstream, or the end of the proxy. */
 export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout" | "exit">

@@ -1,7 +1,7 @@
 /** Create Event: decodes the body, or makes it of a call that passed the proxy, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
+import * as Endings from "@tachograph/capture/Endings"
 import { CurrentProject, Errors, type ProjectId, Recorder, Steps } from "@tachograph/core"
-import * as Endings from "@tachograph/formats/Endings"
 import * as Effect from "effect/Effect"
 import { hash } from "node:crypto"
 import { type Exchange, RedactPatterns } from "../Engine.ts"

@@ -2,12 +2,12 @@
  * Masks what patterns match in the bodies of events, before anything reads them. The elements with which the conversations of a session
  * began in the last bodies are recognised by a hash, and what was masked in them is masked again: to look costs as much as is new.
  */
+import * as Body from "@tachograph/capture/masking/Body"
+import type { Masked } from "@tachograph/capture/masking/Masked"
+import * as Patterns from "@tachograph/capture/masking/Patterns"
+import * as Places from "@tachograph/capture/masking/Places"
+import type { Steps } from "@tachograph/capture/masking/Steps"
 import { LruCache } from "@tachograph/core"
-import * as Body from "@tachograph/formats/masking/Body"
-import type { Masked } from "@tachograph/formats/masking/Masked"
-import * as Patterns from "@tachograph/formats/masking/Patterns"
-import * as Places from "@tachograph/formats/masking/Places"
-import type { Steps } from "@tachograph/formats/masking/Steps"
 import { createHash, type Hash } from "node:crypto"
 
 /** The first elements of a conversation, as they were sent. */

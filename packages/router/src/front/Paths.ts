@@ -1,7 +1,7 @@
 /** The paths of the contract, and what the front needs to know about the endpoint behind each. */
 import { type EndpointName, endpoints, prefix, TachographApi } from "@tachograph/api"
+import { decodedOrSame } from "@tachograph/capture/PercentDecoding"
 import type { Scope } from "@tachograph/core"
-import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
 import { HttpApi } from "effect/http-api"
 import { pagePaths, viewerPaths } from "../Engine.ts"
 

@@ -1,5 +1,5 @@
 /** Calls that passed and are not recorded yet: some at once, the oldest first, and again after an outage. */
-import { backoffMs } from "@tachograph/formats/Retries"
+import { backoffMs } from "@tachograph/capture/Retries"
 
 /**
  * How long a call waits for others (ms), unless some are being recorded already. The more calls are recorded at once, the fewer commits

@@ -1,7 +1,7 @@
 /** Attempts to record a call that passed: through the front, with its limits, as calls in process are. */
 import { Events, prefix } from "@tachograph/api"
+import * as Retries from "@tachograph/capture/Retries"
 import type { Principal } from "@tachograph/core"
-import * as Retries from "@tachograph/formats/Retries"
 import * as Effect from "effect/Effect"
 import { arch, platform, release } from "node:os"
 import packageJson from "../../package.json" with { type: "json" }

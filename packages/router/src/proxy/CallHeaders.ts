@@ -1,6 +1,6 @@
 /** What the headers of a call say of it. */
-import * as Credentials from "@tachograph/formats/Credentials"
-import { saidBy } from "@tachograph/formats/Programs"
+import * as Credentials from "@tachograph/capture/masking/Credentials"
+import { saidBy } from "@tachograph/capture/Programs"
 import { nameOf } from "../calls/CallName.ts"
 import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"

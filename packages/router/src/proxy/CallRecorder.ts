@@ -1,7 +1,7 @@
 /** Records the calls that passed, as calls in process are: through the same front, with its limits. */
+import type { Kind } from "@tachograph/capture/Kinds"
+import { PathCounts } from "@tachograph/capture/Unrecognised"
 import { InFlightSet, type Principal } from "@tachograph/core"
-import type { Kind } from "@tachograph/formats/Kinds"
-import { PathCounts } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
@@ -10,13 +10,13 @@ import type { Interruption } from "../calls/PassedCall.ts"
 import type { Front } from "../front/Front.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
 import { Backlog } from "./Backlog.ts"
+import { BurstLog } from "./BurstLog.ts"
 import * as CallAttempts from "./CallAttempts.ts"
 import * as CallHeaders from "./CallHeaders.ts"
+import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
-import { BurstLog } from "./BurstLog.ts"
 import type { ProxyMetrics, Unrecorded } from "./ProxyMetrics.ts"
 import { UnknownHeaders } from "./UnknownHeaders.ts"
-import { Copies, type CopyBudget, type Heard } from "./Copies.ts"
 
 /** A call that begins. */
 export interface Begun {

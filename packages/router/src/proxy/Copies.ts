@@ -1,5 +1,5 @@
 /** Copies of what passes the proxy, for the recorder. A copy never delays what it copies, and never fails it. */
-import { mayBeAnswer } from "@tachograph/formats/Kinds"
+import { mayBeAnswer } from "@tachograph/capture/Kinds"
 import { BodyCollector } from "../front/BodyCollector.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 

@@ -1,5 +1,5 @@
 /** The proxies of the environment, over which upstreams are reached where there is no other way out: `HTTPS_PROXY` and the like. */
-import { decodedOrSame } from "@tachograph/formats/PercentDecoding"
+import { decodedOrSame } from "@tachograph/capture/PercentDecoding"
 import * as Redacted from "effect/Redacted"
 import { BlockList, isIP } from "node:net"
 

@@ -2,8 +2,8 @@
  * The recording proxy: passes requests to `/proxy/NAME/rest` on to the upstream of that name, and records the model calls among
  * them. It stands before a mount, which gets every other request.
  */
+import { kindOf } from "@tachograph/capture/Kinds"
 import { InFlightSet, type Principal } from "@tachograph/core"
-import { kindOf } from "@tachograph/formats/Kinds"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"

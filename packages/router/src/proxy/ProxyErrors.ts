@@ -1,5 +1,5 @@
 /** The errors of the proxy itself. What an upstream answers passes as it is. */
-import { hint } from "@tachograph/formats/Near"
+import { hint } from "@tachograph/capture/Spelling"
 import * as Answer from "../response/Answer.ts"
 
 /** SDKs of providers look for the message in `error`. */

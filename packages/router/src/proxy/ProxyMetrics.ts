@@ -1,6 +1,6 @@
 /** The metrics of the proxy. */
+import { otherPaths } from "@tachograph/capture/Unrecognised"
 import { ObservableMetrics } from "@tachograph/core"
-import { otherPaths } from "@tachograph/formats/Unrecognised"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"

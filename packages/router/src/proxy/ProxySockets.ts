@@ -1,6 +1,6 @@
 /** WebSockets that come to the proxy: judged as requests are, passed on, and recorded where they carry calls. */
+import { recognise } from "@tachograph/capture"
 import { InFlightSet, type Principal } from "@tachograph/core"
-import { recognise } from "@tachograph/formats"
 import * as Redacted from "effect/Redacted"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -15,9 +15,9 @@ import type * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
 import type { ProxyMetrics } from "./ProxyMetrics.ts"
-import { KeyOver, ProxyClosing, type UpstreamClient } from "./UpstreamClient.ts"
 import * as SocketPassage from "./SocketPassage.ts"
 import { SocketRecorder, type SocketRecording } from "./SocketRecorder.ts"
+import { KeyOver, ProxyClosing, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface Surroundings extends Omit<SocketRecording, "begin"> {
   readonly client: UpstreamClient

@@ -1,5 +1,5 @@
 /** Finds headers of Tachograph that the proxy does not know: most are known ones with a letter wrong, which count for nothing. */
-import { nearest } from "@tachograph/formats/Near"
+import { nearest } from "@tachograph/capture/Spelling"
 import * as CallHeaders from "./CallHeaders.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 

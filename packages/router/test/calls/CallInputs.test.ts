@@ -1,5 +1,5 @@
 import { Steps } from "@tachograph/core"
-import { recognise } from "@tachograph/formats"
+import { recognise } from "@tachograph/capture"
 import { expect, it } from "vitest"
 import * as CallInputs from "../../src/calls/CallInputs.ts"
 

@@ -1,5 +1,5 @@
 /** The option `--redact`. */
-import * as Patterns from "@tachograph/formats/masking/Patterns"
+import * as Patterns from "@tachograph/capture/masking/Patterns"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { existsSync, readFileSync } from "node:fs"

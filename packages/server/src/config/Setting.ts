@@ -2,10 +2,10 @@
  * A command line option that is also an environment variable: `--max-body` and `TACHOGRAPH_MAX_BODY`. The option takes
  * precedence. The error for an invalid value names where the value came from.
  */
-import { nearest } from "@tachograph/formats/Near"
+import { nearest } from "@tachograph/capture/Spelling"
+import { Flag } from "effect/cli"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Flag } from "effect/cli"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 const prefix = "TACHOGRAPH_"

@@ -1,10 +1,10 @@
 /** Tells model calls from other requests on the wire, whatever host they go to. */
-import * as Bedrock from "./bedrock/Paths.ts"
-import type { WireApi } from "./Format.ts"
-import * as Google from "./google/Paths.ts"
-import { get, isEmpty, isObject, parsed, text } from "./json/Read.ts"
+import * as Bedrock from "@tachograph/formats/bedrock/Paths"
+import type { WireApi } from "@tachograph/formats/Format"
+import * as Google from "@tachograph/formats/google/Paths"
+import { get, isEmpty, isObject, parsed, text } from "@tachograph/formats/json/Read"
+import { wireApis, wireFormats } from "@tachograph/formats/WireFormats"
 import { decodedOrSame } from "./PercentDecoding.ts"
-import { wireApis, wireFormats } from "./WireFormats.ts"
 
 /** Formats of models of other makers, of which the body says the right one. */
 const ofAnyMaker: ReadonlyArray<WireApi> = ["provider1-chat-completions", "provider2-messages"]

@@ -1,4 +1,4 @@
-import * as Endings from "@tachograph/formats/Endings"
+import * as Endings from "@tachograph/capture/Endings"
 import type { Api } from "@tachograph/formats"
 import { links } from "@tachograph/formats/Links"
 import { describe, expect, it } from "vitest"

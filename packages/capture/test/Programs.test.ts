@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Said, saidBy, sessionInBody } from "@tachograph/formats/Programs"
+import { type Said, saidBy, sessionInBody } from "@tachograph/capture/Programs"
 
 const said = (headers: Readonly<Record<string, string>>): Said => saidBy((name) => headers[name])
 

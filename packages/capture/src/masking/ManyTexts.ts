@@ -1,5 +1,5 @@
 /** Finds many texts in a long one, in one pass over it. */
-import { maxWorkFor } from "../Credentials.ts"
+import { maxWorkFor } from "./Credentials.ts"
 import * as Steps from "./Steps.ts"
 
 interface Sought<Owner> {

@@ -2,7 +2,7 @@
  * What coding agents say of their calls: who they are, to which session a call belongs, and which sub-agent makes it. A header counts only as
  * sent by the program that has it: applications set others of these names to what they like, some to one value for all their calls.
  */
-import { get, parsed, text } from "./json/Read.ts"
+import { get, parsed, text } from "@tachograph/formats/json/Read"
 
 export interface Said {
   readonly agent?: string | undefined

@@ -2,12 +2,12 @@
  * Calls whose answer comes by another request: responses and interactions in the background, streams of them that are resumed, and deferred
  * completions. The request that brings the answer is the end of the call, once, however often it is asked for.
  */
-import { conversationIn } from "./facts/Kept.ts"
-import type { Api, LaterAnswer, WireApi } from "./Format.ts"
-import { get, isEmpty, text } from "./json/Read.ts"
+import { conversationIn } from "@tachograph/formats/facts/Kept"
+import type { Api, LaterAnswer, WireApi } from "@tachograph/formats/Format"
+import { get, isEmpty, text } from "@tachograph/formats/json/Read"
+import { wireApis, wireFormats } from "@tachograph/formats/WireFormats"
 import { decodedOrSame } from "./PercentDecoding.ts"
 import { pathOf } from "./Recognise.ts"
-import { wireApis, wireFormats } from "./WireFormats.ts"
 
 /** The call that is asked for, by the id that its first answer had. */
 export interface Asked {

@@ -1,11 +1,11 @@
 /** What makes the calls of one conversation one session, where nothing names one: its beginning, which all its calls have in common. */
-import { conversationIn } from "./facts/Kept.ts"
-import type { Api, Conversation, ConversationReader, Message } from "./Format.ts"
-import { stringify } from "./json/ExactJson.ts"
-import { isObject } from "./json/Read.ts"
-import { identity } from "./normal/Identity.ts"
-import { quietInstructions } from "./normal/Noise.ts"
-import { readers } from "./WireFormats.ts"
+import { conversationIn } from "@tachograph/formats/facts/Kept"
+import type { Api, Conversation, ConversationReader, Message } from "@tachograph/formats/Format"
+import { stringify } from "@tachograph/formats/json/ExactJson"
+import { isObject } from "@tachograph/formats/json/Read"
+import { identity } from "@tachograph/formats/normal/Identity"
+import { quietInstructions } from "@tachograph/formats/normal/Noise"
+import { readers } from "@tachograph/formats/WireFormats"
 
 /** The beginning of a conversation in which no user says anything has no more messages. */
 const maxOpening = 100

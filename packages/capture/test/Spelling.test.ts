@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { hint, nearest } from "../src/Near.ts"
+import { hint, nearest } from "../src/Spelling.ts"
 
 it.each([
   ["agnet", "agent"],

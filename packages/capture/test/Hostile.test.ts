@@ -3,7 +3,7 @@
  * take minutes: then the test fails, because it takes too long.
  */
 import { expect, it } from "vitest"
-import { credentialsOf, suspectsOf } from "../src/Credentials.ts"
+import { credentialsOf, suspectsOf } from "../src/masking/Credentials.ts"
 import { isStream, modelInUrl, recognise } from "../src/Recognise.ts"
 
 const length = 500_000

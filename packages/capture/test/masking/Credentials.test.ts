@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { credentialsOf, inJson, suspectsOf, withSuspects } from "../src/Credentials.ts"
+import { credentialsOf, inJson, suspectsOf, withSuspects } from "../../src/masking/Credentials.ts"
 
 const ofHeader = (name: string, value: string) => credentialsOf([[name, value]], [])
 

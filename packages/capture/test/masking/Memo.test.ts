@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { remembering } from "../src/Remember.ts"
+import { remembering } from "../../src/masking/Memo.ts"
 
 it("computes once for a text, as long as few others and no long ones are asked for", () => {
   const computed: Array<number> = []

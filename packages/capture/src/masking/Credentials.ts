@@ -1,6 +1,6 @@
 /** Where requests to providers and gateways hold credentials, so that none of them gets into an event that repeats it. */
-import { decodedOrSame } from "./PercentDecoding.ts"
-import { remembering } from "./Remember.ts"
+import { decodedOrSame } from "../PercentDecoding.ts"
+import { remembering } from "./Memo.ts"
 
 /** The last word of the name of a credential, or all of it. */
 const names =

@@ -1,6 +1,6 @@
 /** The output of a call whose answer is missing, broken off or no JSON object: an error in the shape that `errorOf` reads. */
-import type { Accumulated, JsonObject } from "./Format.ts"
-import { isEmpty } from "./json/Read.ts"
+import type { Accumulated, JsonObject } from "@tachograph/formats/Format"
+import { isEmpty } from "@tachograph/formats/json/Read"
 
 /** Why an answer is not whole. */
 export type Interruption =

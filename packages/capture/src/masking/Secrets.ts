@@ -1,8 +1,8 @@
 /** Leaves the credentials of a request to a provider out of what is recorded of it. Texts are in UTF-8. */
-import * as Credentials from "../Credentials.ts"
-import { isRemembered, remembering } from "../Remember.ts"
+import * as Credentials from "./Credentials.ts"
 import { ManyTexts } from "./ManyTexts.ts"
 import { withoutParts } from "./Masked.ts"
+import { isRemembered, remembering } from "./Memo.ts"
 import * as Steps from "./Steps.ts"
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder("utf-8", { ignoreBOM: true })]

@@ -1,6 +1,6 @@
 /** Masks what a JSON text has at the places of a table. The rest of it stays as it came. */
-import { isNamed, scheme } from "../Credentials.ts"
 import type { Automaton } from "./Automaton.ts"
+import { isNamed, scheme } from "./Credentials.ts"
 import * as JsonTexts from "./JsonTexts.ts"
 import { replaced, type Masked } from "./Masked.ts"
 import * as Matches from "./Matches.ts"

@@ -1,5 +1,7 @@
+import { formats, type WireApi } from "@tachograph/formats"
+import { errorOf } from "@tachograph/formats/facts/Errors"
+import { wireFormats } from "@tachograph/formats/WireFormats"
 import { describe, expect, it } from "vitest"
-import { errorOf } from "../src/facts/Errors.ts"
 import { failureOf, failureOfBody, isBroken, outputOf, withFailure } from "../src/Failures.ts"
 
 describe("a failure", () => {
@@ -50,5 +52,34 @@ describe("the output of a stream", () => {
   it("has none where it came to its end, or has an error", () => {
     expect(outputOf({ output: { id: "1" }, text: null, ended: "done" }, cut)).toBe('{"id":"1"}')
     expect(outputOf({ output: { error: "e" }, text: null, ended: "cut" }, cut)).toBe('{"error":"e"}')
+  })
+})
+
+const begun: ReadonlyArray<readonly [WireApi, object]> = [
+  [
+    "provider1-chat-completions",
+    { id: "1", error: null, choices: [{ index: 0, error: null, delta: { content: "a" } }] }
+  ],
+  [
+    "provider1-responses",
+    { type: "response.created", response: { object: "response", status: "in_progress", error: null } }
+  ],
+  ["provider2-messages", { type: "message_start", error: null, message: { id: "1", error: null, content: [] } }],
+  ["provider3-models", { error: null, candidates: [{ content: { parts: [{ text: "a" }] } }] }],
+  [
+    "provider3-interactions",
+    { event_type: "interaction.created", interaction: { id: "1", status: "in_progress", error: null } }
+  ]
+]
+
+describe.each(begun)("a null error in %s", (api, payload) => {
+  it("is none, so that a stream that was cut has its failure", () => {
+    const stream = wireFormats[api].accumulator()
+    stream.push(new TextEncoder().encode(`data: ${JSON.stringify(payload)}\n\n`))
+    const accumulated = stream.end()
+    expect(accumulated.ended).toBe("cut")
+    const output = JSON.parse(outputOf(accumulated, failureOf("connection_error"))) as unknown
+    expect(errorOf(output)?.type).toBe("connection_error")
+    expect(formats[api].facts({}, output).error_type).toBe("connection_error")
   })
 })

@@ -1,9 +1,9 @@
 /** What goes over the wire in another shape than that of its format: frames of AWS, and Converse. */
-import * as Converse from "./bedrock/Converse.ts"
-import { isFramed, overFrames } from "./bedrock/Frames.ts"
-import type { Accumulator, Api, WireApi } from "./Format.ts"
+import * as Converse from "@tachograph/formats/bedrock/Converse"
+import { isFramed, overFrames } from "@tachograph/formats/bedrock/Frames"
+import type { Accumulator, Api, WireApi } from "@tachograph/formats/Format"
+import { wireFormats } from "@tachograph/formats/WireFormats"
 import { isConverse, modelInUrl } from "./Recognise.ts"
-import { wireFormats } from "./WireFormats.ts"
 
 export { isFramed }
 

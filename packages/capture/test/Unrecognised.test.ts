@@ -1,4 +1,4 @@
-import { isBilled, maxPaths, otherPaths, PathCounts, pathLabel } from "@tachograph/formats/Unrecognised"
+import { isBilled, maxPaths, otherPaths, PathCounts, pathLabel } from "@tachograph/capture/Unrecognised"
 import { describe, expect, it } from "vitest"
 
 describe("a request in none of the formats", () => {

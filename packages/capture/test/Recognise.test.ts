@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { type Api, modelInUrl, recognise } from "@tachograph/formats"
-import { beginsAsEvents, isConverse, isStream } from "@tachograph/formats/Recognise"
-import { areThere, requestsOnTheWire } from "./Workloads.ts"
+import { modelInUrl, recognise } from "@tachograph/capture"
+import type { Api } from "@tachograph/formats"
+import { beginsAsEvents, isConverse, isStream } from "@tachograph/capture/Recognise"
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 
 const vertex = "/v1/projects/p/locations/l/publishers"
 
@@ -210,9 +212,24 @@ describe("a request on the wire", () => {
   })
 })
 
-describe.runIf(areThere)("recorded requests", () => {
+/** Real requests, which a clone does not contain. */
+const recorded = fileURLToPath(new URL("../../../../shared/workloads/streams.ndjson", import.meta.url))
+
+interface RecordedRequest {
+  readonly source: string
+  readonly api: Api
+  readonly url_path: string | null
+  readonly request: unknown
+}
+
+describe.runIf(existsSync(recorded))("recorded requests", () => {
   it("are recognised by their path, with and without their body", () => {
-    const requests = requestsOnTheWire()
+    const lines = readFileSync(recorded, "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+    const requests = lines
+      .map((line) => JSON.parse(line) as RecordedRequest)
+      .flatMap(({ url_path: url, ...rest }) => (url === null ? [] : [{ ...rest, url }]))
     expect(requests.length).toBe(153)
     const isBeta = (api: Api) => api === "provider2-beta-messages"
     for (const { source, api, url, request } of requests) {

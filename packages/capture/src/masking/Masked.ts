@@ -1,5 +1,5 @@
 /** Puts a mask in the place of parts of a JSON text, which stays JSON. */
-import { mask } from "../Credentials.ts"
+import { mask } from "./Credentials.ts"
 import * as MaskedParts from "./MaskedParts.ts"
 import type { Steps } from "./Steps.ts"
 

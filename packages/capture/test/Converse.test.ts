@@ -1,6 +1,6 @@
 import { formats } from "@tachograph/formats"
-import { chunkFrame, eventFrame, exceptionFrame } from "../../../../scripts/vitest/BedrockFrames.ts"
-import { accumulatorOf, rebuiltOf } from "@tachograph/formats/Wire"
+import { chunkFrame, eventFrame, exceptionFrame } from "../../../scripts/vitest/BedrockFrames.ts"
+import { accumulatorOf, rebuiltOf } from "@tachograph/capture/Wire"
 import { describe, expect, it } from "vitest"
 
 const [claude, nova] = ["/model/us.anthropic.claude-sonnet-4-5-v1%3A0", "/model/amazon.nova-pro-v1%3A0"]

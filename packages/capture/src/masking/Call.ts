@@ -1,6 +1,6 @@
 /** Leaves credentials out of what is recorded of a call: the one way of the client and the proxy. */
-import { credentialsOf, maxCredentialCharacters } from "../Credentials.ts"
 import * as Body from "./Body.ts"
+import { credentialsOf, maxCredentialCharacters } from "./Credentials.ts"
 import { Secrets, type Values } from "./Secrets.ts"
 import type { Steps } from "./Steps.ts"
 
