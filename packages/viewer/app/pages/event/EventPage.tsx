@@ -36,29 +36,33 @@ const tabOf = (query: URLSearchParams): Tab => tabs.find(([name]) => name === qu
 
 const show = (tab: Tab) => Route.amend({ tab: tab === "new" ? null : tab })
 
-export const EventPage = ({ query, rest }: PageProps) => {
-  const id = rest[0]!
-  const { again, error, value } = useCall(id)
-  const tab = tabOf(query)
-  const isDiff = query.get("diff") === "1"
-  const text: Text = query.get("of") === "output" ? "output" : "inputs"
-  const goTo = (event: string | null | undefined) =>
-    typeof event === "string" &&
-    Route.go(Route.to(["events", event], { tab: query.get("tab"), diff: query.get("diff"), of: query.get("of") }))
+/** What is shown of a call. */
+const shownOf = (query: URLSearchParams) => ({
+  tab: tabOf(query),
+  isDiff: query.get("diff") === "1",
+  text: query.get("of") === "output" ? ("output" as const) : ("inputs" as const)
+})
+
+type Shown = ReturnType<typeof shownOf>
+
+const goTo = (event: string | null | undefined, query: URLSearchParams) =>
+  typeof event === "string" &&
+  Route.go(Route.to(["events", event], { tab: query.get("tab"), diff: query.get("diff"), of: query.get("of") }))
+
+const toggleDiff = (isDiff: boolean) => Route.amend({ tab: "settings", diff: isDiff ? null : "1" })
+
+const useEventKeys = (id: string, value: CallState | undefined, query: URLSearchParams): void => {
+  const { isDiff, tab } = shownOf(query)
   const back = () =>
     Route.back(
       value === undefined ? Route.to(["sessions"]) : Route.to(["sessions", value.call.session], { call: id }),
       ([page]) => page !== "events"
     )
   useKeys([
-    { keys: "n", does: "Next call of the session", run: () => goTo(value?.next) },
-    { keys: "p", does: "Previous call of the session", run: () => goTo(value?.previous) },
+    { keys: "n", does: "Next call of the session", run: () => goTo(value?.next, query) },
+    { keys: "p", does: "Previous call of the session", run: () => goTo(value?.previous, query) },
     { keys: "f", does: "What is new, or all that was sent", run: () => show(tab === "input" ? "new" : "input") },
-    {
-      keys: "d",
-      does: "Settings compared with the call before",
-      run: () => Route.amend({ tab: "settings", diff: isDiff ? null : "1" })
-    },
+    { keys: "d", does: "Settings compared with the call before", run: () => toggleDiff(isDiff) },
     ...tabs.map(([name, title], index) => ({ keys: String(index + 1), does: title, run: () => show(name) })),
     { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
     { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
@@ -74,82 +78,106 @@ export const EventPage = ({ query, rest }: PageProps) => {
     { keys: "c j", does: "Copy the JSON of the call", run: () => Copy.answer(["events", id]) },
     { keys: "c u", does: "Copy a curl command", run: () => Copy.curl(["events", id]) }
   ])
+}
+
+export const EventPage = ({ query, rest }: PageProps) => {
+  const id = rest[0]!
+  const { again, error, value } = useCall(id)
+  useEventKeys(id, value, query)
   useEffect(() => void (document.title = `Call ${plain(id)} · Tachograph`), [id])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the call" />
-  const { call } = value
+  const shown = shownOf(query)
   return (
     <div class="event">
-      <header class="event-head">
-        <p class="crumbs">
-          <a href={Route.to(["sessions", call.session], { call: id })}>
-            <Plain text={Words.line(call.session, 60)} />
-          </a>
-        </p>
-        <h1>
-          Call{" "}
-          <code>
-            <Plain text={id} />
-          </code>
-        </h1>
-        <nav class="neighbours" aria-label="Calls of the session">
-          <button type="button" disabled={value.previous === undefined} onClick={() => goTo(value.previous)}>
-            ← Previous
-          </button>
-          <button type="button" disabled={value.next === undefined} onClick={() => goTo(value.next)}>
-            Next →
-          </button>
-        </nav>
-      </header>
+      <EventHead id={id} state={value} query={query} />
       <div class="event-columns">
         <div class="event-main">
-          <div class="tabs" role="tablist" aria-label="The call">
-            {tabs.map(([name, title], index) => (
-              <button
-                key={name}
-                id={`tab-${name}`}
-                type="button"
-                role="tab"
-                class="quiet"
-                aria-selected={tab === name}
-                aria-controls="tab-panel"
-                tabIndex={tab === name ? 0 : -1}
-                title={`${title} (${index + 1})`}
-                onClick={() => show(name)}
-                onKeyDown={(event) => moveTab(event, index)}
-              >
-                {title}
-              </button>
-            ))}
-          </div>
-          {/* It scrolls, and may hold nothing that takes the focus. */}
-          <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={`panel ${tab}`} tabIndex={0}>
-            {(tab === "json" || tab === "raw") && <Which text={text} call={value} />}
-            {tab === "new" && <New state={value} />}
-            {(tab === "input" || tab === "answer" || tab === "settings") && (
-              <>
-                {tab === "settings" && call.parent_event_id !== null && (
-                  <label class="check">
-                    <input
-                      type="checkbox"
-                      checked={isDiff}
-                      onChange={() => Route.amend({ diff: isDiff ? null : "1" })}
-                    />
-                    Compare with the call before
-                  </label>
-                )}
-                <ConversationTabs call={call} tab={tab} isDiff={isDiff} />
-              </>
-            )}
-            {tab === "json" && <JsonTab key={text} parts={["events", id, text]} />}
-            {tab === "raw" && <Exact key={text} parts={["events", id, text]} />}
-          </div>
+          <Tabs tab={shown.tab} />
+          <Panel id={id} state={value} shown={shown} />
         </div>
         <EventFacts state={value} />
       </div>
     </div>
   )
 }
+
+interface HeadProps {
+  readonly id: string
+  readonly state: CallState
+  readonly query: URLSearchParams
+}
+
+const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) => (
+  <header class="event-head">
+    <p class="crumbs">
+      <a href={Route.to(["sessions", call.session], { call: id })}>
+        <Plain text={Words.line(call.session, 60)} />
+      </a>
+    </p>
+    <h1>
+      Call{" "}
+      <code>
+        <Plain text={id} />
+      </code>
+    </h1>
+    <nav class="neighbours" aria-label="Calls of the session">
+      <button type="button" disabled={previous === undefined} onClick={() => goTo(previous, query)}>
+        ← Previous
+      </button>
+      <button type="button" disabled={next === undefined} onClick={() => goTo(next, query)}>
+        Next →
+      </button>
+    </nav>
+  </header>
+)
+
+const Tabs = ({ tab }: { readonly tab: Tab }) => (
+  <div class="tabs" role="tablist" aria-label="The call">
+    {tabs.map(([name, title], index) => (
+      <button
+        key={name}
+        id={`tab-${name}`}
+        type="button"
+        role="tab"
+        class="quiet"
+        aria-selected={tab === name}
+        aria-controls="tab-panel"
+        tabIndex={tab === name ? 0 : -1}
+        title={`${title} (${index + 1})`}
+        onClick={() => show(name)}
+        onKeyDown={(event) => moveTab(event, index)}
+      >
+        {title}
+      </button>
+    ))}
+  </div>
+)
+
+interface PanelProps {
+  readonly id: string
+  readonly state: CallState
+  readonly shown: Shown
+}
+
+const Panel = ({ id, shown: { isDiff, tab, text }, state }: PanelProps) => (
+  // It scrolls, and may hold nothing that takes the focus.
+  <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={`panel ${tab}`} tabIndex={0}>
+    {(tab === "json" || tab === "raw") && <Which text={text} call={state} />}
+    {tab === "new" && <New state={state} />}
+    {tab === "settings" && state.call.parent_event_id !== null && (
+      <label class="check">
+        <input type="checkbox" checked={isDiff} onChange={() => toggleDiff(isDiff)} />
+        Compare with the call before
+      </label>
+    )}
+    {(tab === "input" || tab === "answer" || tab === "settings") && (
+      <ConversationTabs call={state.call} tab={tab} isDiff={isDiff} />
+    )}
+    {tab === "json" && <JsonTab key={text} parts={["events", id, text]} />}
+    {tab === "raw" && <Exact key={text} parts={["events", id, text]} />}
+  </div>
+)
 
 /** Arrows move along tabs (ARIA Authoring Practices, tabs). */
 const moveTab = (event: KeyboardEvent, index: number): void => {

@@ -49,98 +49,102 @@ const Links = ({ names, page }: { readonly page: string; readonly names: Readonl
   </>
 )
 
-export const Head = ({
-  find,
-  follow,
-  isFollowing,
-  isSideOpen,
-  isTable,
-  nextError,
-  openSide,
-  session,
-  thread,
-  threads
-}: Props) => {
+const About = ({ nextError, session }: Pick<Props, "nextError" | "session">) => (
+  <p class="about">
+    <code>
+      <Plain text={session.session} />
+    </code>
+    <span>
+      <b>{Format.count(session.events)}</b> {session.events === 1 ? "call" : "calls"}
+    </span>
+    {session.errors > 0 && (
+      <button type="button" class="link bad" onClick={nextError} title="Go to the next one (e)">
+        {Format.count(session.errors)} failed
+      </button>
+    )}
+    <span>
+      <Links page="agents" names={session.agents} />
+      {session.agent_versions.length > 0 && (
+        <>
+          {" "}
+          <Plain text={session.agent_versions.join(", ")} />
+        </>
+      )}
+    </span>
+    {session.people.length > 0 && (
+      <span>
+        <Links page="people" names={session.people} />
+      </span>
+    )}
+    <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+    <SumCost of={session} />
+    <span
+      title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
+    >
+      <Bytes value={session.sent_bytes} /> of calls from <Time at={session.first_event_at} /> to{" "}
+      <Time at={session.last_event_at} />, {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)}{" "}
+      repeated
+    </span>
+  </p>
+)
+
+const ThreadChoice = ({ thread, threads }: Pick<Props, "thread" | "threads">) => (
+  <select
+    aria-label="Thread"
+    value={thread ?? ""}
+    onChange={({ currentTarget }) => Route.amend({ thread: currentTarget.value, call: null, message: null })}
+  >
+    <option value="">All {threads.length} threads</option>
+    {threads.map(({ calls, number }) => (
+      <option key={number} value={number}>
+        Thread {number}: {Format.counted(calls.length, "call")}
+      </option>
+    ))}
+  </select>
+)
+
+const ReadingToggles = () => {
   const text = Reading.text.use()
   const thinking = Reading.thinking.use()
   const tools = Reading.tools.use()
+  return (
+    <>
+      <Toggle
+        name="As sent"
+        keys="m"
+        isOn={text === "raw"}
+        toggle={() => Reading.toggle(Reading.text, "markdown", "raw")}
+      />
+      <Toggle
+        name="Thinking"
+        keys="t"
+        isOn={thinking === "open"}
+        toggle={() => Reading.toggle(Reading.thinking, "folded", "open")}
+      />
+      <Toggle
+        name="Tools"
+        keys="x"
+        isOn={tools === "open"}
+        toggle={() => Reading.toggle(Reading.tools, "folded", "open")}
+      />
+    </>
+  )
+}
+
+export const Head = (props: Props) => {
+  const { find, follow, isFollowing, isSideOpen, isTable, nextError, openSide, session, thread, threads } = props
   return (
     <header class="session-head">
       <div class="titles">
         <h1>
           <Plain text={session.title === null ? session.session : Words.title(session.title)} />
         </h1>
-        <p class="about">
-          <code>
-            <Plain text={session.session} />
-          </code>
-          <span>
-            <b>{Format.count(session.events)}</b> {session.events === 1 ? "call" : "calls"}
-          </span>
-          {session.errors > 0 && (
-            <button type="button" class="link bad" onClick={nextError} title="Go to the next one (e)">
-              {Format.count(session.errors)} failed
-            </button>
-          )}
-          <span>
-            <Links page="agents" names={session.agents} />
-            {session.agent_versions.length > 0 && (
-              <>
-                {" "}
-                <Plain text={session.agent_versions.join(", ")} />
-              </>
-            )}
-          </span>
-          {session.people.length > 0 && (
-            <span>
-              <Links page="people" names={session.people} />
-            </span>
-          )}
-          <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-          <SumCost of={session} />
-          <span
-            title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
-          >
-            <Bytes value={session.sent_bytes} /> of calls from <Time at={session.first_event_at} /> to{" "}
-            <Time at={session.last_event_at} />,{" "}
-            {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)} repeated
-          </span>
-        </p>
+        <About nextError={nextError} session={session} />
       </div>
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">
-        {threads.length > 1 && (
-          <select
-            aria-label="Thread"
-            value={thread ?? ""}
-            onChange={({ currentTarget }) => Route.amend({ thread: currentTarget.value, call: null, message: null })}
-          >
-            <option value="">All {threads.length} threads</option>
-            {threads.map(({ calls, number }) => (
-              <option key={number} value={number}>
-                Thread {number}: {calls.length} {calls.length === 1 ? "call" : "calls"}
-              </option>
-            ))}
-          </select>
-        )}
+        {threads.length > 1 && <ThreadChoice thread={thread} threads={threads} />}
         <Toggle name="Table" keys="v" isOn={isTable} toggle={() => Route.amend({ view: isTable ? null : "table" })} />
-        <Toggle
-          name="As sent"
-          keys="m"
-          isOn={text === "raw"}
-          toggle={() => Reading.toggle(Reading.text, "markdown", "raw")}
-        />
-        <Toggle
-          name="Thinking"
-          keys="t"
-          isOn={thinking === "open"}
-          toggle={() => Reading.toggle(Reading.thinking, "folded", "open")}
-        />
-        <Toggle
-          name="Tools"
-          keys="x"
-          isOn={tools === "open"}
-          toggle={() => Reading.toggle(Reading.tools, "folded", "open")}
-        />
+        <ReadingToggles />
         <Toggle name="Follow" keys="l" isOn={isFollowing} toggle={follow} />
         <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
           Find

@@ -84,31 +84,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
         <>
           {pages.error !== undefined && <Outdated error={pages.error} />}
           <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">Conversation</th>
-                <th scope="col">Agent</th>
-                <th scope="col" class="number">
-                  Calls
-                </th>
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-                <th scope="col" class="number">
-                  Cost
-                </th>
-                <th
-                  scope="col"
-                  class="number"
-                  title="The part of all bytes of requests and answers that had been recorded before"
-                >
-                  Repeated
-                </th>
-                <th scope="col" class="number">
-                  Last call
-                </th>
-              </tr>
-            </thead>
+            <Columns />
             <tbody ref={list}>
               {pages.rows.map((session, index) => (
                 <Row
@@ -130,6 +106,34 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     </section>
   )
 }
+
+const Columns = () => (
+  <thead>
+    <tr>
+      <th scope="col">Conversation</th>
+      <th scope="col">Agent</th>
+      <th scope="col" class="number">
+        Calls
+      </th>
+      <th scope="col" class="number">
+        Tokens
+      </th>
+      <th scope="col" class="number">
+        Cost
+      </th>
+      <th
+        scope="col"
+        class="number"
+        title="The part of all bytes of requests and answers that had been recorded before"
+      >
+        Repeated
+      </th>
+      <th scope="col" class="number">
+        Last call
+      </th>
+    </tr>
+  </thead>
+)
 
 /** The clock of the live dots. */
 const useNow = (): number => {

@@ -1,0 +1,77 @@
+/** The keys of a session's page. */
+import type { Find } from "../../find/useFind.ts"
+import { useKeys } from "../../keyboard/Keys.ts"
+import * as LastList from "../../route/LastList.ts"
+import * as Route from "../../route/Route.ts"
+import * as Reading from "../../settings/Reading.ts"
+import * as Copy from "../../text/Copy.ts"
+import * as Words from "../../text/Words.ts"
+import { isRewrite, type Item } from "./Items.ts"
+import type { Selected } from "./useSelected.ts"
+
+interface Options {
+  readonly id: string
+  readonly isTable: boolean
+  readonly selected: Selected
+  /** Rows of the stream. */
+  readonly count: number
+  readonly find: Find
+  readonly isSideOpen: boolean
+  readonly closeSide: () => void
+  readonly follow: () => void
+}
+
+const isCall = (item: Item) => item.kind === "call"
+const isFailed = (item: Item) => isCall(item) && item.call.error_type !== null
+const isRewriting = (item: Item) => isCall(item) && isRewrite(item.call)
+
+/** Whether what is beside the conversation lies over it. */
+const isNarrow = (): boolean => matchMedia("(max-width: 64rem)").matches
+
+/** Whether a place is neither a session nor a call. */
+const isAbove = ([page, ...rest]: ReadonlyArray<string>): boolean =>
+  page !== "events" && (page !== "sessions" || rest.length === 0)
+
+/** Returns what buttons do as well. */
+export const useSessionKeys = ({ closeSide, count, find, follow, id, isSideOpen, isTable, selected }: Options) => {
+  const { call, index, item, step } = selected
+  const isRow = (item: Item) => !isTable || isCall(item)
+  /** After the last one, the first. */
+  const nextError = () => step(index, 1, isFailed) || step(-1, 1, isFailed)
+  // In the conversation. The table is whole on the page: the browser finds in it.
+  const openFind = () => {
+    if (isTable) Route.amend({ view: null })
+    find.open()
+  }
+  const escape = () => {
+    if (find.isOpen) return find.close()
+    return isSideOpen && isNarrow() ? closeSide() : Route.back(LastList.get(), isAbove)
+  }
+  useKeys([
+    { keys: "j", does: "Next row", run: () => step(index, 1, isRow) },
+    { keys: "k", does: "Previous row", run: () => step(index === -1 ? count : index, -1, isRow) },
+    { keys: "n", does: "Next call", run: () => step(index, 1, isCall) },
+    { keys: "p", does: "Previous call", run: () => step(index, -1, isCall) },
+    { keys: "N", does: "Next rewrite", run: () => step(index, 1, isRewriting) },
+    { keys: "P", does: "Previous rewrite", run: () => step(index, -1, isRewriting) },
+    { keys: "e", does: "Next error", run: nextError },
+    { keys: "Enter", does: "Open the call", run: () => call && Route.go(Route.to(["events", call.event_id])) },
+    { keys: "Escape", does: "Close what is open, or back", run: escape },
+    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
+    { keys: "/", does: "Find", run: openFind },
+    { keys: "m", does: "Markdown, or as it was sent", run: () => Reading.toggle(Reading.text, "markdown", "raw") },
+    { keys: "t", does: "Open or fold thinking", run: () => Reading.toggle(Reading.thinking, "folded", "open") },
+    { keys: "x", does: "Open or fold tools", run: () => Reading.toggle(Reading.tools, "folded", "open") },
+    { keys: "l", does: "Follow what is new", run: follow },
+    { keys: "v", does: "The stream, or a table of calls", run: () => Route.amend({ view: isTable ? null : "table" }) },
+    { keys: "c i", does: "Copy the id", run: () => Copy.text(call?.event_id ?? id) },
+    { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
+    {
+      keys: "c b",
+      does: "Copy the text",
+      run: () => item?.kind === "message" && Copy.text(Words.ofMessage(item.message))
+    },
+    { keys: "c u", does: "Copy a curl command", run: () => call && Copy.curl(["events", call.event_id]) }
+  ])
+  return { nextError, openFind }
+}
