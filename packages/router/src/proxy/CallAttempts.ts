@@ -40,7 +40,7 @@ const fingerprint = {
 const noBody = new Uint8Array()
 
 /** What becomes of a call that is not recorded. */
-interface Outcomes {
+export interface Outcomes {
   readonly drop: (call: WaitingCall, reason: Unrecorded) => void
   readonly countUnrecognised: (call: WaitingCall) => void
 }

@@ -65,10 +65,39 @@ const unrecorded = (reason: Unrecorded, calls_not_logged: number, more: Readonly
     ...more
   })
 
+/** Counts by path what passes and is not recorded. The log names each path once. */
+const counting = (count: (path: string) => void, warn: (upstream: string, path: string) => void) => {
+  const paths = new PathCounts()
+  return (rest: string, upstream: string): void => {
+    const { isFirst, path } = paths.add(rest)
+    count(path)
+    if (isFirst) warn(upstream, path)
+  }
+}
+
+/** What is recorded of a call that has ended. Throws where its headers cannot be read. */
+const passedOf = (
+  { kind, method, rest }: Begun,
+  copies: Copies,
+  { firstByteAtMs, status, ...heard }: Heard,
+  startedAtMs: number
+) => ({
+  kind,
+  method,
+  ...ofHeaders(heard, rest),
+  rest,
+  requestBytes: copies.requestBytes,
+  isRequestWhole: heard.isRequestWhole,
+  status,
+  durationMs: performance.now() - startedAtMs,
+  firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
+})
+
 export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: ProxyMetrics) {
   const maxBytes = yield* MaxBodyBytes
-  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
   const run = Effect.runForkWith(yield* Effect.context<Front>())
+  const warn = (message: string, fields: Readonly<Record<string, unknown>>) =>
+    void run(Effect.annotateLogs(Effect.logWarning(message), fields))
   const log = new BurstLog<Unrecorded>((reason, others) => void run(unrecorded(reason, others)))
   const unknownHeaders = new UnknownHeaders()
 
@@ -82,28 +111,72 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     if (kind === "call") drop(reason)
   }
 
-  /** Counts by path what passes and is not recorded. The log names each path once. */
-  const counting = (count: (path: string) => void, message: string) => {
-    const paths = new PathCounts()
-    return (rest: string, upstream: string): void => {
-      const { isFirst, path } = paths.add(rest)
-      count(path)
-      if (isFirst) run(Effect.annotateLogs(Effect.logWarning(message), { upstream, path }))
-    }
-  }
-  const countUnrecognised = counting(
-    metrics.countUnrecognised,
-    "A model call is in no format that is recorded: calls of this path pass, and are only counted"
+  const countUnrecognised = counting(metrics.countUnrecognised, (upstream, path) =>
+    warn("A model call is in no format that is recorded: calls of this path pass, and are only counted", {
+      upstream,
+      path
+    })
   )
-  const countSocket = counting(
-    metrics.countSocket,
-    "A WebSocket passes that is not recorded: those of this path pass, and are only counted"
+  const countSocket = counting(metrics.countSocket, (upstream, path) =>
+    warn("A WebSocket passes that is not recorded: those of this path pass, and are only counted", { upstream, path })
   )
 
-  const attempts = yield* CallAttempts.make(metrics, {
+  const backlog = yield* waitingCalls(budget, metrics, log, {
     drop: ({ passed }, reason) => dropOf(passed.kind, reason),
     countUnrecognised: ({ passed, upstream }) => countUnrecognised(passed.rest, upstream)
   })
+
+  const begin = (begun: Begun): CopiedCall => {
+    const { headers, kind, project, rest, upstream } = begun
+    for (const header of unknownHeaders.findNew(headers)) {
+      warn("A model call has a header of Tachograph that the proxy does not know, and leaves out", { header })
+    }
+    const copies = new Copies(budget, maxBytes, headers, rest, kind === "unknown")
+    const occurredAt = new Date().toISOString()
+    const startedAtMs = performance.now()
+    const dropped = (reason: Unrecorded) => {
+      copies.release()
+      dropOf(kind, reason)
+    }
+    return {
+      copies,
+      end: (interruption, failureCode) => {
+        const heard = copies.end()
+        if (copies.unkept !== undefined) return dropped(copies.unkept)
+        let passed: CallAttempts.WaitingCall["passed"]
+        try {
+          passed = { ...passedOf(begun, copies, heard, startedAtMs), occurredAt, interruption, failureCode }
+        } catch {
+          // What ends the call is the host's server, which an error must not reach.
+          return dropped("internal")
+        }
+        const waiting = { copies, project, upstream, passed, bytes: copies.bytes, attempts: 0, isAlone: false }
+        if (!backlog.add({ ...waiting, idempotencyKey: randomUUID() })) dropped("closing")
+      }
+    }
+  }
+
+  return {
+    begin,
+    /** Counts a WebSocket that carries no calls which are recorded. */
+    countSocket,
+    /** Counts a call that passes and is not recorded, and says why. */
+    drop
+  }
+})
+
+export type CallRecorder = Effect.Success<ReturnType<typeof make>>
+
+/** Calls wait here to be recorded, some at a time, until the scope is closed. */
+const waitingCalls = Effect.fnUntraced(function* (
+  budget: CopyBudget,
+  metrics: ProxyMetrics,
+  log: BurstLog<Unrecorded>,
+  outcomes: CallAttempts.Outcomes
+) {
+  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
+  const run = Effect.runForkWith(yield* Effect.context<Front>())
+  const attempts = yield* CallAttempts.make(metrics, outcomes)
   const backlog = new Backlog<CallAttempts.WaitingCall>(
     maxConcurrent,
     Math.min(gatherBytes, budget.maxBytes / 8),
@@ -119,24 +192,22 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
     }
   )
   yield* metrics.showWaiting(() => backlog.size)
-
+  const sayLeft = Effect.suspend(() => {
+    const { left, underWay } = backlog.stop()
+    metrics.countCall("closing", left)
+    log.end()
+    if (left === 0) return Effect.void
+    return unrecorded("closing", left - 1, {
+      // Why the recorder refused the last one that it did.
+      ...(attempts.lastError === undefined ? {} : { last_error: attempts.lastError }),
+      // Their commit may end well without an answer.
+      ...(underWay === 0 ? {} : { perhaps_recorded: underWay })
+    })
+  })
   yield* Effect.addFinalizer(() =>
     Effect.interruptible(Effect.promise(() => backlog.close())).pipe(
       Effect.timeoutOption(closingGrace),
-      Effect.andThen(
-        Effect.suspend(() => {
-          const { left, underWay } = backlog.stop()
-          metrics.countCall("closing", left)
-          log.end()
-          if (left === 0) return Effect.void
-          return unrecorded("closing", left - 1, {
-            // Why the recorder refused the last one that it did.
-            ...(attempts.lastError === undefined ? {} : { last_error: attempts.lastError }),
-            // Their commit may end well without an answer.
-            ...(underWay === 0 ? {} : { perhaps_recorded: underWay })
-          })
-        })
-      ),
+      Effect.andThen(sayLeft),
       // A storage that hangs must not be waited for.
       Effect.andThen(
         Effect.sync(() => {
@@ -145,64 +216,5 @@ export const make = Effect.fnUntraced(function* (budget: CopyBudget, metrics: Pr
       )
     )
   )
-
-  const sayUnknown = (headers: ForwardedHeaders.RawHeaders): void => {
-    for (const header of unknownHeaders.findNew(headers)) {
-      const message = "A model call has a header of Tachograph that the proxy does not know, and leaves out"
-      run(Effect.annotateLogs(Effect.logWarning(message), { header }))
-    }
-  }
-
-  const begin = ({ headers, kind, method, project, rest, upstream }: Begun): CopiedCall => {
-    sayUnknown(headers)
-    const copies = new Copies(budget, maxBytes, headers, rest, kind === "unknown")
-    const occurredAt = new Date()
-    const startedAtMs = performance.now()
-    return {
-      copies,
-      end: (interruption, failureCode) => {
-        const durationMs = performance.now() - startedAtMs
-        const { firstByteAtMs, status, ...heard } = copies.end()
-        if (copies.unkept !== undefined) {
-          copies.release()
-          return dropOf(kind, copies.unkept)
-        }
-        let said: ReturnType<typeof ofHeaders>
-        try {
-          said = ofHeaders(heard, rest)
-        } catch {
-          // What ends the call is the host's server, which an error must not reach.
-          copies.release()
-          return dropOf(kind, "internal")
-        }
-        const passed = {
-          kind,
-          method,
-          ...said,
-          rest,
-          requestBytes: copies.requestBytes,
-          isRequestWhole: heard.isRequestWhole,
-          status,
-          interruption,
-          failureCode,
-          occurredAt: occurredAt.toISOString(),
-          durationMs,
-          firstByteMs: firstByteAtMs && firstByteAtMs - startedAtMs
-        }
-        const { bytes } = copies
-        const waiting = { copies, project, upstream, passed, bytes, attempts: 0, isAlone: false }
-        if (backlog.add({ ...waiting, idempotencyKey: randomUUID() })) return
-        copies.release()
-        dropOf(kind, "closing")
-      }
-    }
-  }
-
-  return {
-    begin,
-    /** Counts a WebSocket that carries no calls which are recorded. */
-    countSocket,
-    /** Counts a call that passes and is not recorded, and says why. */
-    drop
-  }
+  return backlog
 })

@@ -3,25 +3,21 @@
  * them. It stands before a mount, which gets every other request.
  */
 import { kindOf } from "@tachograph/capture/Kinds"
-import { InFlightSet, type Principal } from "@tachograph/core"
+import type { Principal } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as BasePath from "../BasePath.ts"
-import { Authorizer } from "../front/Authorizer.ts"
+import type { Authorizer } from "../front/Authorizer.ts"
 import type { Front } from "../front/Front.ts"
 import * as KeyWatch from "../front/KeyWatch.ts"
 import { MaxBodyBytes } from "../front/RequestBody.ts"
-import { addStandardHeaders } from "../front/StandardHeaders.ts"
 import * as Node from "../mounts/Node.ts"
 import * as Pipelining from "../mounts/Pipelining.ts"
 import * as Web from "../mounts/Web.ts"
 import type { Answer } from "../response/Answer.ts"
-import * as ErrorAnswer from "../response/ErrorAnswer.ts"
-import { BurstLog } from "./BurstLog.ts"
+import * as Admit from "./Admit.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import { CopyBudget } from "./Copies.ts"
 import { Cuts } from "./Cuts.ts"
@@ -29,13 +25,13 @@ import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
+import * as ProxyAnswers from "./ProxyAnswers.ts"
 import * as ProxyErrors from "./ProxyErrors.ts"
 import * as ProxyMetrics from "./ProxyMetrics.ts"
 import type { ProxySettings } from "./ProxyOptions.ts"
 import * as ProxyPath from "./ProxyPath.ts"
 import * as ProxySockets from "./ProxySockets.ts"
-import { UpstreamTimeout } from "./UpstreamAgents.ts"
-import { codeOf, ProxyClosing, RequestBroken, UpstreamClient } from "./UpstreamClient.ts"
+import { ProxyClosing, UpstreamClient } from "./UpstreamClient.ts"
 import * as WebPassage from "./WebPassage.ts"
 
 export interface Proxy {
@@ -57,74 +53,27 @@ export interface Proxy {
   readonly cut: () => void
 }
 
-/** What the log says of a request without an answer: the upstream by its name, not by its URL. */
-interface Unreached {
-  readonly upstream: string
-  readonly code: string | undefined
-}
-
-type Unanswered = "broken" | "closing" | "timeout" | "unreachable"
-
-/** Why a request got no answer from its upstream. */
-const reasonOf = (error: Error): Unanswered => {
-  if (error instanceof ProxyClosing) return "closing"
-  if (error instanceof RequestBroken) return "broken"
-  return error instanceof UpstreamTimeout ? "timeout" : "unreachable"
-}
-
-const unansweredAnswers: Readonly<Record<Unanswered, Answer>> = {
-  broken: ProxyErrors.upstreamUnreachable,
-  closing: ProxyErrors.closing,
-  timeout: ProxyErrors.upstreamTimeout,
-  unreachable: ProxyErrors.upstreamUnreachable
-}
-
 /** Bodies of requests whose path says nothing: a call in a format of somebody's own is in JSON, or in a form that uploads a file. */
 const mayBeCall = (headers: ForwardedHeaders.RawHeaders): boolean =>
   /json|form-data/i.test(ForwardedHeaders.valueOf(headers, "content-type") ?? "json")
 
-/** Works until the scope is closed. */
-export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
-  const base = yield* BasePath.BasePath
-  const budget = new CopyBudget(settings.maxHeldBytes)
-  const metrics = yield* ProxyMetrics.make(() => budget.held)
-  const { begin: beginCall, countSocket, drop } = yield* CallRecorder.make(budget, metrics)
-  const judge = Gate.make(yield* Authorizer, settings.isOpen)
-  const answerErrors = ErrorAnswer.make()
-  const client = new UpstreamClient(settings)
-  const cuts = new Cuts()
-  const fibers = new InFlightSet<Fiber.Fiber<unknown>>()
-  yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
-  // Before the recorder ends, and the storage.
-  yield* Effect.addFinalizer(() => Effect.sync(() => cuts.cut()))
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.values()))
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+/** What the two doors of a proxy share. */
+interface Doors {
+  readonly base: string
+  readonly client: UpstreamClient
+  readonly cuts: Cuts
+  readonly admit: Admit.Admit
+  readonly answers: Effect.Success<ReturnType<typeof ProxyAnswers.make>>
+  readonly pathOf: (target: string) => ProxyPath.ProxyPath | undefined
+  /** Where a request goes, which cannot become a WebSocket, or why it does not. */
+  readonly requested: (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) => Gate.Destination | Answer
+  readonly follow: ReturnType<typeof following>
+}
 
-  const pathOf = (target: string) => ProxyPath.match(BasePath.below(base, BasePath.targetIn(target)))
-
-  const finish = (answer: Answer, id: string = randomUUID()): Answer => addStandardHeaders(answer, id, undefined)
-
-  const refused = (answer: Answer, id?: string): Answer => {
-    metrics.count("refused")
-    return finish(answer, id)
-  }
-
-  const log = new BurstLog<Unreached>(({ code, upstream }, requests_not_logged) => {
-    const warning = Effect.logWarning("A model provider could not be reached, or did not answer")
-    run(Effect.annotateLogs(warning, { upstream, ...(code === undefined ? {} : { code }), requests_not_logged }))
-  })
-  yield* Effect.addFinalizer(() => Effect.sync(() => log.end()))
-
-  const unanswered = (error: Error, { upstream }: Gate.Destination): Answer => {
-    const reason = reasonOf(error)
-    const isOfUpstream = reason === "timeout" || reason === "unreachable"
-    metrics.count(isOfUpstream ? reason : "cut")
-    if (isOfUpstream) log.say({ upstream: upstream.name, code: codeOf(error) })
-    return finish(unansweredAnswers[reason])
-  }
-
-  /** Follows a request that passes. `call` is undefined where it is no model call. */
-  const follow = (
+/** Follows a request that passes, and its call, where it may be a model call. */
+const following =
+  (metrics: ProxyMetrics.ProxyMetrics, cuts: Cuts, beginCall: CallRecorder.CallRecorder["begin"]) =>
+  (
     method: string,
     { rest, upstream }: Gate.Destination,
     headers: ForwardedHeaders.RawHeaders,
@@ -147,74 +96,24 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     return { copies: call?.copies, onBegin, onEnd }
   }
 
-  /**
-   * Calls back with the principal, or with why there is none, and the id of the request that the log may have; undefined if the scope is
-   * closed first.
-   */
-  const admit = (
-    visitor: Gate.Visitor,
-    resume: (result: Principal | Answer | undefined, id?: string) => void
-  ): void => {
-    const judged = judge(visitor)
-    if (!Effect.isEffect(judged)) return resume(judged)
-    const id = randomUUID()
-    const fiber = run(Effect.annotateLogs(answerErrors(judged, id), "request_id", id))
-    const remove = fibers.add(fiber)
-    fiber.addObserver((exit) => {
-      remove()
-      resume(exit._tag === "Success" ? exit.value : undefined, id)
-    })
-  }
+const visitorOf = (base: string, message: IncomingMessage): Gate.Visitor => ({
+  method: message.method!,
+  url: BasePath.targetIn(message.url!).slice(base.length),
+  headers: message.headers as Gate.Visitor["headers"],
+  source: message,
+  httpVersion: message.httpVersion,
+  remoteAddress: message.socket.remoteAddress
+})
 
-  const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
-    cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
-
-  /** The same for a request, which cannot become a WebSocket. */
-  const requested = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) => {
-    const destination = destinationOf(visitor, path)
-    return !("status" in destination) && Gate.asksForSocket(visitor) ? ProxyErrors.upgradeRefused : destination
-  }
-
-  const visitorOf = (message: IncomingMessage): Gate.Visitor => ({
-    method: message.method!,
-    url: BasePath.targetIn(message.url!).slice(base.length),
-    headers: message.headers as Gate.Visitor["headers"],
-    source: message,
-    httpVersion: message.httpVersion,
-    remoteAddress: message.socket.remoteAddress
-  })
-
-  const sockets = ProxySockets.make({
-    budget,
-    maxBytes: yield* MaxBodyBytes,
-    client,
-    cuts,
-    metrics,
-    watchKey: (yield* KeyWatch.make).watchKey,
-    visitorOf,
-    destinationOf: (visitor, target) => {
-      const path = pathOf(target)
-      return path && destinationOf(visitor, path)
-    },
-    admit,
-    refused,
-    unanswered,
-    begin: ({ rest, upstream }, headers, project) =>
-      // What a message asks for is what a POST over HTTP does.
-      beginCall({ method: "POST", kind: "call", upstream: upstream.name, rest, headers, project }),
-    drop,
-    countUnrecorded: ({ rest, upstream }) => countSocket(rest, upstream.name)
-  })
-
+const nodeDoor = ({ admit, answers, base, client, cuts, follow, pathOf, requested }: Doors): Proxy["node"] => {
   const admits = Pipelining.make()
-
-  const node: Proxy["node"] = (message, response) => {
+  return (message, response) => {
     const path = pathOf(message.url!)
     if (path === undefined) return false
     // Each would have a connection to the upstream of its own.
     if (!admits(message, response)) return true
-    const visitor = visitorOf(message)
-    const refuse = (answer: Answer, id?: string) => Node.write(response, refused(answer, id))
+    const visitor = visitorOf(base, message)
+    const refuse = (answer: Answer, id?: string) => Node.write(response, answers.refused(answer, id))
     const destination = requested(visitor, path)
     if ("status" in destination) {
       refuse(destination)
@@ -227,13 +126,16 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
       const { onBegin, ...followed } = follow(visitor.method, destination, message.rawHeaders, principal)
-      const onUnanswered = (error: Error) => Node.write(response, unanswered(error, destination))
+      const onUnanswered = (error: Error) => Node.write(response, answers.unanswered(error, destination))
       onBegin(NodePassage.pass(client, { message, response, destination, ...followed, onUnanswered }))
     })
     return true
   }
+}
 
-  const web: Proxy["web"] = (request) => {
+const webDoor =
+  ({ admit, answers, base, client, cuts, follow, pathOf, requested }: Doors): Proxy["web"] =>
+  (request) => {
     const path = pathOf(request.url)
     if (path === undefined) return undefined
     const { method } = request
@@ -245,30 +147,69 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
       httpVersion: undefined,
       remoteAddress: undefined
     }
+    const refuse = (answer: Answer, id?: string) => Web.toResponse(method, answers.refused(answer, id))
     const destination = requested(visitor, path)
-    if ("status" in destination) return Promise.resolve(Web.toResponse(method, refused(destination)))
+    if ("status" in destination) return Promise.resolve(refuse(destination))
     return new Promise((resolve, reject) =>
       admit(visitor, (principal, id) => {
-        if (principal === undefined || cuts.isCut) {
-          return resolve(Web.toResponse(method, refused(ProxyErrors.closing)))
-        }
-        if ("status" in principal) return resolve(Web.toResponse(method, refused(principal, id)))
+        if (principal === undefined || cuts.isCut) return resolve(refuse(ProxyErrors.closing))
+        if ("status" in principal) return resolve(refuse(principal, id))
         if (request.signal.aborted) return reject(request.signal.reason)
-        if (request.bodyUsed) return resolve(Web.toResponse(method, refused(ProxyErrors.bodyParsed)))
+        if (request.bodyUsed) return resolve(refuse(ProxyErrors.bodyParsed))
         const followed = follow(method, destination, Array.from(request.headers).flat(), principal)
         WebPassage.pass(client, { request, destination, ...followed }).then(resolve, (error) =>
-          request.signal.aborted ? reject(error) : resolve(Web.toResponse(method, unanswered(error, destination)))
+          request.signal.aborted
+            ? reject(error)
+            : resolve(Web.toResponse(method, answers.unanswered(error, destination)))
         )
       })
     )
   }
 
+/** Works until the scope is closed. */
+export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
+  const base = yield* BasePath.BasePath
+  const budget = new CopyBudget(settings.maxHeldBytes)
+  const metrics = yield* ProxyMetrics.make(() => budget.held)
+  const { begin: beginCall, countSocket, drop } = yield* CallRecorder.make(budget, metrics)
+  const client = new UpstreamClient(settings)
+  const cuts = new Cuts()
+  yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
+  // Before the recorder ends, and the storage.
+  yield* Effect.addFinalizer(() => Effect.sync(() => cuts.cut()))
+  const admit = yield* Admit.make(settings.isOpen)
+  const answers = yield* ProxyAnswers.make(metrics)
+
+  const pathOf = (target: string) => ProxyPath.match(BasePath.below(base, BasePath.targetIn(target)))
+  const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
+    cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
+  const requested: Doors["requested"] = (visitor, path) => {
+    const destination = destinationOf(visitor, path)
+    return !("status" in destination) && Gate.asksForSocket(visitor) ? ProxyErrors.upgradeRefused : destination
+  }
+  const doors = { base, client, cuts, admit, answers, pathOf, requested, follow: following(metrics, cuts, beginCall) }
+
+  const sockets = ProxySockets.make({
+    ...{ budget, client, cuts, metrics, admit, drop, ...answers },
+    maxBytes: yield* MaxBodyBytes,
+    watchKey: (yield* KeyWatch.make).watchKey,
+    visitorOf: (message) => visitorOf(base, message),
+    destinationOf: (visitor, target) => {
+      const path = pathOf(target)
+      return path && destinationOf(visitor, path)
+    },
+    begin: ({ rest, upstream }, headers, project) =>
+      // What a message asks for is what a POST over HTTP does.
+      beginCall({ method: "POST", kind: "call", upstream: upstream.name, rest, headers, project }),
+    countUnrecorded: ({ rest, upstream }) => countSocket(rest, upstream.name)
+  })
+
   return {
-    node,
-    web,
+    node: nodeDoor(doors),
+    web: webDoor(doors),
     upgrade: sockets.upgrade,
     asksForSocket: (message) =>
-      message.method === "GET" && Gate.asksForSocket(visitorOf(message)) && pathOf(message.url!) !== undefined,
+      message.method === "GET" && Gate.asksForSocket(visitorOf(base, message)) && pathOf(message.url!) !== undefined,
     isOurs: (target: string) => pathOf(target) !== undefined,
     none: () => cuts.none(),
     retire: sockets.retire,
