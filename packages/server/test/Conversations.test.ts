@@ -12,6 +12,9 @@ const { areAvailable, expand, placeholder } = Workloads
 
 const why = areAvailable ? "" : " (the real workloads are not available)"
 
+/** Calls of the coding run, which carry their whole history: all 431 send 160 MB. */
+const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 200)
+
 /** `/calls` of a run, compressed, in bytes. */
 const maxCallsBytes = 300_000
 
@@ -27,10 +30,10 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
   afterAll(() => tachograph.close())
 
   /** Records a workload. Returns for each session its messages, in the order of the run, as the last call has them. */
-  const record = async (file: string) => {
+  const record = async (file: string, max?: number) => {
     const id = await tachograph.fingerprint({ language: "typescript", language_version: "7", system: "linux" })
     const calls = new Map<string, Array<{ readonly inputs: any; readonly output: any }>>()
-    for (const body of await expand(file)) {
+    for (const body of await expand(file, max)) {
       body.write(id, body.indexOf(placeholder))
       await tachograph.record(body.toString())
       const { properties, session } = JSON.parse(body.toString())
@@ -60,7 +63,7 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
   }
 
   it("has each message of the coding run once, in order", { timeout: 120_000 }, async () => {
-    const [[session, sent]] = Array.from(await record("coding-run.json")) as [
+    const [[session, sent]] = Array.from(await record("coding-run.json", codingCalls)) as [
       [string, Array<{ inputs: any; output: any }>]
     ]
     const { calls, messages } = await read(session)
