@@ -91,14 +91,21 @@ const byName = (look: Look, model: string): PriceCalculation | null => {
 }
 
 /** What the list leaves out, since it has one price for all, or none for what is no token. As Google's pages have it. */
+/** What comes out of a model that puts out nothing else. */
+const outputOf = (id: string) => {
+  if (/(?:^|-)tts(?:-|$)/.test(id)) return "audio"
+  return id.startsWith("gpt-image-") ? "images" : undefined
+}
+
 const knownOf = ({ model, provider }: PriceCalculation): Known => {
-  const output = /(?:^|-)tts(?:-|$)/.test(model.id) ? "audio" : model.id.startsWith("gpt-image-") ? "images" : undefined
+  const output = outputOf(model.id)
   if (provider.id !== "google") return { output }
   const isBefore3 = /^gemini-(?:[a-z]+-)?[12]\./.test(model.id)
   return {
     output,
     isAudioAsText: true,
-    ...(isBefore3 ? { searchingRequest: 35 } : model.id.startsWith("gemini-") ? { webSearch: 14 } : {})
+    ...(isBefore3 && { searchingRequest: 35 }),
+    ...(!isBefore3 && model.id.startsWith("gemini-") && { webSearch: 14 })
   }
 }
 

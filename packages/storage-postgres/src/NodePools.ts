@@ -82,7 +82,9 @@ export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOn
       undefined
     )
     const { read_only, standby: isStandby } = row as { readonly standby: boolean; readonly read_only: string }
-    known.reason = isStandby ? standby : read_only === "on" && !readOnly ? readOnlyByDefault : undefined
+    known.reason = undefined
+    if (isStandby) known.reason = standby
+    else if (read_only === "on" && !readOnly) known.reason = readOnlyByDefault
     if (known.reason === undefined) known.until = Number.POSITIVE_INFINITY
     else refuse(known)
   })

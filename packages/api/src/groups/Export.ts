@@ -58,12 +58,15 @@ export const ImportedFingerprint = Schema.Struct({
   created_at: Instant
 })
 
-const violationOf = (value: number) =>
-  Number.isNaN(value)
-    ? { type: "int_parsing", msg: "Input should be a valid integer, unable to parse string as an integer" }
-    : value < 1
-      ? Violation.greaterThanEqual(1)
-      : undefined
+const notAnInteger = {
+  type: "int_parsing",
+  msg: "Input should be a valid integer, unable to parse string as an integer"
+}
+
+const violationOf = (value: number) => {
+  if (Number.isNaN(value)) return notAnInteger
+  return value < 1 ? Violation.greaterThanEqual(1) : undefined
+}
 
 /** Events at most, without a bound of its own. */
 const Count = Schema.String.annotate({ format: "int64" }).pipe(

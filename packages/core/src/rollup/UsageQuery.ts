@@ -37,6 +37,6 @@ export interface UsagePage {
  * this order, and a page costs what it lists then.
  */
 export const orderOf = (groupBy: ReadonlyArray<Dimension>): ReadonlyArray<Dimension> => {
-  const rank = (dimension: Dimension) => (dimension === "session" ? 0 : dimension === "person" ? 1 : 2)
-  return groupBy.toSorted((a, b) => rank(a) - rank(b))
+  const first: ReadonlyArray<Dimension> = ["session", "person"]
+  return [...first.filter((each) => groupBy.includes(each)), ...groupBy.filter((each) => !first.includes(each))]
 }

@@ -1,5 +1,15 @@
 /** The files of an open database: whether their paths still lead to them, and whether they are what SQLite takes them for. */
-import { accessSync, closeSync, constants, existsSync, fchmodSync, openSync, realpathSync, statSync } from "node:fs"
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  openSync,
+  realpathSync,
+  type Stats,
+  statSync
+} from "node:fs"
 import { dirname, resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
@@ -35,12 +45,16 @@ export const create = (filename: string): void => {
 export const isPath = (filename: string): boolean =>
   filename !== "" && filename !== ":memory:" && !filename.startsWith("file:")
 
+const kindOf = (found: Stats): string => {
+  if (found.isDirectory()) return "a folder"
+  return found.isFIFO() ? "a FIFO" : "a device or a socket"
+}
+
 /** Throws if a path leads to something that is no file, which SQLite would wait for. */
 export const refuseOther = (filename: string): void => {
   const found = isPath(filename) ? statSync(filename, { throwIfNoEntry: false }) : undefined
   if (found === undefined || found.isFile()) return
-  const kind = found.isDirectory() ? "a folder" : found.isFIFO() ? "a FIFO" : "a device or a socket"
-  throw new FileReplaced(`${filename} is ${kind}. Name a file, which is created if it does not exist`)
+  throw new FileReplaced(`${filename} is ${kindOf(found)}. Name a file, which is created if it does not exist`)
 }
 
 const canWrite = (folder: string): boolean => {

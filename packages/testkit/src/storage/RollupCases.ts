@@ -153,7 +153,8 @@ const referenceOf = (memory: Port) => {
         const isOfTimes = index < filtersOfTimes
         const isInTimeZones = groupBy.length === 1 && (groupBy.includes("day") || groupBy.includes("hour")) && isOfTimes
         // Several pages each, some of which end within a person or a session, but not many: each page adds all events up again.
-        const limit = groupBy.includes("hour") ? 60 : groupBy.length === 2 ? 15 : 25
+        const ofDimensions = groupBy.length === 2 ? 15 : 25
+        const limit = groupBy.includes("hour") ? 60 : ofDimensions
         for (const timeZone of isInTimeZones ? timeZones : ["UTC"]) {
           const query = { ...filter, groupBy, timeZone }
           const question = `usage by ${text(query)}`

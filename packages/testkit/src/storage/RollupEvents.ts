@@ -32,6 +32,12 @@ export const idAt = (ms: number, n: number): EventId =>
 /** A number from 0 to `below`, which depends on `n` and `salt` only. */
 const pick = (n: number, salt: number, below: number): number => (((n + 1) * (salt * 7919 + 104_729)) % 9973) % below
 
+/** The model that answers. */
+const answering = (model: string | null, n: number): string | null => {
+  if (model === "m1") return "m1-dated"
+  return model === null && n % 2 === 0 ? "m3" : model
+}
+
 /** The nth event: sessions come and go, with one agent and person or several. */
 export const fieldsOf = (n: number): Partial<EventSummary> => {
   const session = Math.floor(n / 40) * 5 + pick(n, 1, 7)
@@ -44,7 +50,7 @@ export const fieldsOf = (n: number): Partial<EventSummary> => {
     person: pick(session, 6, 4) === 0 ? null : PersonId.make(`p${pick(session + (n % 13 === 0 ? 1 : 0), 7, 5)}`),
     api: pick(session, 8, 2) === 0 ? "aisdk" : "provider1-responses",
     model,
-    responseModel: model === "m1" ? "m1-dated" : model === null && n % 2 === 0 ? "m3" : model,
+    responseModel: answering(model, n),
     inputTokens: n,
     outputTokens: isFailed ? null : 10 * n,
     cacheReadTokens: n % 3 === 0 ? 3 : null,

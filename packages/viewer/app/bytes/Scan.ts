@@ -138,7 +138,7 @@ export const find = (bytes: Uint8Array, words: Uint8Array): Uint32Array => {
   let nextLower = bytes.indexOf(first)
   let nextUpper = upper === first ? -1 : bytes.indexOf(upper)
   while ((nextLower !== -1 || nextUpper !== -1) && found.length < maxFound) {
-    const at = nextLower === -1 ? nextUpper : nextUpper === -1 ? nextLower : Math.min(nextLower, nextUpper)
+    const at = Math.min(...[nextLower, nextUpper].filter((next) => next !== -1))
     if (matches(at)) found.push(at)
     if (at === nextLower) nextLower = bytes.indexOf(first, at + 1)
     else nextUpper = bytes.indexOf(upper, at + 1)

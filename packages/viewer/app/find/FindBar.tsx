@@ -38,7 +38,7 @@ export const FindBar = ({ close, count, index, set, step, words }: Props) => {
           event.stopPropagation()
         }}
       />
-      <output aria-live="polite">{words === "" ? "" : count === 0 ? "0 of 0" : `${index + 1} of ${count}`}</output>
+      <output aria-live="polite">{words === "" ? "" : `${index + 1} of ${count}`}</output>
       <button type="button" class="quiet" aria-label="Previous" onClick={() => step(-1)}>
         ↑
       </button>

@@ -5,8 +5,10 @@
 import { isMac } from "../keyboard/Keys.ts"
 import * as Key from "../server/Key.ts"
 
-const isWanted = (event: MouseEvent): boolean =>
-  event.type === "auxclick" ? event.button === 1 : isMac ? event.metaKey : event.ctrlKey
+const isWanted = (event: MouseEvent): boolean => {
+  if (event.type === "auxclick") return event.button === 1
+  return isMac ? event.metaKey : event.ctrlKey
+}
 
 const openTab = (event: MouseEvent): void => {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href^="#"]')

@@ -52,7 +52,8 @@ const errorOf = async (response: Response): Promise<ServerError> => {
   const body = (await response.json().catch(() => undefined)) as
     | { readonly type?: unknown; readonly event_id?: unknown }
     | undefined
-  const type = typeof body?.type === "string" ? body.type : response.status === 422 ? "validation-error" : "error"
+  const untyped = response.status === 422 ? "validation-error" : "error"
+  const type = typeof body?.type === "string" ? body.type : untyped
   const seconds = Number(response.headers.get("retry-after") ?? NaN)
   return new ServerError(response.status, type, {
     notBefore: seconds > 0 ? Date.now() + 1_000 * seconds : undefined,

@@ -24,7 +24,7 @@ export const define = (world: World) => {
 
     it("show a call as it is recorded", async () => {
       const { page } = await world.visit("#/live")
-      await page.getByText("other 40").waitFor()
+      await page.getByText("Calls appear as they are recorded").waitFor()
       await new Conversation(world.server.client, world.fingerprintId, "just now").call([user("Now?")], [text("Now.")])
       await page.getByRole("link", { name: "just now" }).click()
       await page.locator(".said").getByText("Now.", { exact: true }).waitFor()

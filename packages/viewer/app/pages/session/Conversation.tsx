@@ -35,8 +35,8 @@ interface Props {
   readonly selected: Selected
   readonly find: Find
   readonly isLoading: boolean
-  readonly scroller: RefObject<HTMLDivElement>
-  readonly list: RefObject<ListHandle>
+  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly list: RefObject<ListHandle | null>
   /** What to do when the person scrolls. */
   readonly stay: () => void
   /** What to do when the end is far from what is seen (pixels). */
