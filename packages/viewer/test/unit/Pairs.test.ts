@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { pairsIn } from "../../app/parts/message/Pairs.ts"
-import { streamOf } from "../../app/pages/session/Items.ts"
+import { streamOf } from "../../app/pages/session/StreamItems.ts"
 import type { Call, Message, Part } from "../../app/server/Types.ts"
 
 const call = (fields: object): Part => ({ type: "tool_call", ...fields })

@@ -1,6 +1,6 @@
 /** The bars of the strip: a bar for each call that is shown, or for several where there is no room for all. */
 import type { Call } from "../../server/Types.ts"
-import { isRewrite, timeOf } from "./Items.ts"
+import { isRewrite, timeOf } from "./StreamItems.ts"
 import type { Shown } from "./Links.ts"
 
 /** The least width of a bar (pixels). */

@@ -7,7 +7,7 @@ import * as Words from "../../text/Words.ts"
 import { firstDifference } from "../../text/firstDifference.ts"
 import { lostOf, missOf, sentBeforeOf } from "./CacheMiss.ts"
 import type { FirstChange } from "./FirstChange.ts"
-import { timeOf } from "./Items.ts"
+import { timeOf } from "./StreamItems.ts"
 import * as Links from "./Links.ts"
 import { SettingsPlace } from "./SettingsPlace.tsx"
 

@@ -6,7 +6,7 @@ import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
-import { isRewrite, timeOf } from "./Items.ts"
+import { isRewrite, timeOf } from "./StreamItems.ts"
 
 interface Props {
   readonly call: Call

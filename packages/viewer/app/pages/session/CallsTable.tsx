@@ -5,7 +5,7 @@ import { Bytes, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
-import { isRewrite, timeOf } from "./Items.ts"
+import { isRewrite, timeOf } from "./StreamItems.ts"
 
 interface Props {
   readonly calls: ReadonlyArray<Call>

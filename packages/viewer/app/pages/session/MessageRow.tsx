@@ -5,7 +5,7 @@ import { roleClass } from "../../parts/message/roleClass.ts"
 import type { Message, Part } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
 import type { Carried } from "./Carried.ts"
-import type { Result } from "./Items.ts"
+import type { Result } from "./StreamItems.ts"
 
 interface Props extends Shown {
   readonly message: Message

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { lostOf, missOf } from "./CacheMiss.ts"
-import { timeOf } from "./Items.ts"
+import { timeOf } from "./StreamItems.ts"
 import * as Links from "./Links.ts"
 
 const listed = 5

@@ -9,8 +9,8 @@ import { plain } from "../../text/Hidden.ts"
 import * as Words from "../../text/Words.ts"
 import { CallsTable } from "./CallsTable.tsx"
 import { Conversation } from "./Conversation.tsx"
-import { Head } from "./Head.tsx"
-import { Side } from "./Side.tsx"
+import { SessionHead } from "./SessionHead.tsx"
+import { CostPanel } from "./CostPanel.tsx"
 import { Strip } from "./Strip.tsx"
 import { useArrival } from "./useArrival.ts"
 import { useFound } from "./useFound.ts"
@@ -58,7 +58,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const { call } = selected
   return (
     <div class="session">
-      <Head
+      <SessionHead
         {...{ session, threads, thread, isTable, isFollowing, isSideOpen, follow }}
         openSide={() => setSideOpen((isOpen) => !isOpen)}
         find={keys.openFind}
@@ -84,7 +84,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
             scrolled={(pixelsToEnd) => isFollowing && pixelsToEnd > followedPixels && setFollowing(false)}
           />
         )}
-        <Side
+        <CostPanel
           {...{ calls, carried, messages, shown }}
           isOpen={isSideOpen}
           selected={call}

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { type Bar, barsOf } from "./Bars.ts"
-import { timeOf } from "./Items.ts"
+import { timeOf } from "./StreamItems.ts"
 import type { Shown } from "./Links.ts"
 
 /** Height of the bars (pixels). */

@@ -3,7 +3,7 @@ import type { RefObject } from "preact"
 import { useCallback, useEffect } from "preact/hooks"
 import * as Highlight from "../../find/Highlight.ts"
 import { type Find, useFind } from "../../find/useFind.ts"
-import { type Stream, wordsOf } from "./Items.ts"
+import { type Stream, wordsOf } from "./StreamItems.ts"
 import type { ListHandle } from "./VirtualList.tsx"
 
 export const useFound = (

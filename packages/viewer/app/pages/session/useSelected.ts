@@ -2,7 +2,7 @@
 import { useCallback, useMemo } from "preact/hooks"
 import { blurControl } from "../../keyboard/Keys.ts"
 import * as Route from "../../route/Route.ts"
-import { indexOfMessage, type Item, type Stream } from "./Items.ts"
+import { indexOfMessage, type Item, type Stream } from "./StreamItems.ts"
 
 export const useSelected = (query: URLSearchParams, stream: Stream) => {
   const { items } = stream

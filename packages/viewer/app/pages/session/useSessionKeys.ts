@@ -6,7 +6,7 @@ import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Words from "../../text/Words.ts"
-import { isRewrite, type Item } from "./Items.ts"
+import { isRewrite, type Item } from "./StreamItems.ts"
 import type { Selected } from "./useSelected.ts"
 
 interface Options {

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks"
 import type { Call, Message } from "../../server/Types.ts"
 import { carriedOf } from "./Carried.ts"
-import { streamOf } from "./Items.ts"
+import { streamOf } from "./StreamItems.ts"
 import { threadsOf } from "./Threads.ts"
 
 export const useStream = (calls: ReadonlyArray<Call>, messages: ReadonlyArray<Message>, thread: number | undefined) => {

@@ -131,7 +131,7 @@ const ReadingToggles = () => {
   )
 }
 
-export const Head = (props: Props) => {
+export const SessionHead = (props: Props) => {
   const { find, follow, isFollowing, isSideOpen, isTable, nextError, openSide, session, thread, threads } = props
   return (
     <header class="session-head">

@@ -10,7 +10,7 @@ import * as Words from "../../text/Words.ts"
 import { CacheLens } from "./CacheLens.tsx"
 import type { Carried } from "./Carried.ts"
 import { firstChangeOf } from "./FirstChange.ts"
-import { timeOf } from "./Items.ts"
+import { timeOf } from "./StreamItems.ts"
 import * as Links from "./Links.ts"
 import { Misses } from "./Misses.tsx"
 
@@ -28,7 +28,7 @@ interface Props {
   readonly shown: Links.Shown
 }
 
-export const Side = ({ calls, carried, isOpen, messages, number, selected, shown }: Props) => {
+export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, shown }: Props) => {
   const costly = useMemo(() => {
     const rows = messages.flatMap((message) => {
       const bytes = Words.bytesOf(message)
