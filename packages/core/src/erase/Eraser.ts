@@ -3,10 +3,8 @@
  * deletes the events, then it sweeps their sessions. If it is interrupted, the sessions stay pending sweep, and the next
  * erasure in the project sweeps them.
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { StoredAudit } from "../domain/AuditEntry.ts"
@@ -16,23 +14,18 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
 import { Damage } from "../payload/format/Damage.ts"
-import { Sweep } from "../payload/Sweep.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
-import type { Erasable, ErasedAtLast } from "../storage/Erasing.ts"
+import type { Erasable } from "../storage/Erasing.ts"
 import { type Throttle, unthrottled } from "../Throttle.ts"
+import { addReceipts, emptyReceipt } from "./Receipts.ts"
+import * as SessionSweep from "./SessionSweep.ts"
 import { UnfinishedErasure } from "./UnfinishedErasure.ts"
 
 /** Events deleted in one transaction. */
 const eventsPerStep = 500
-/** Packs rewritten in one transaction: more than a chain has. */
-const packsPerStep = 256
-/** Packs deleted unread in one transaction. */
-const packsPerDeletion = 5000
 /** How often the events of a person may not be found, although there are some: more often than other erasers can cause. */
 const maxAttempts = 100
-/** Sessions listed by one query. */
-const sessionsPerStep = 500
 
 export class Eraser extends Context.Service<
   Eraser,
@@ -64,26 +57,6 @@ export class Eraser extends Context.Service<
   ).pipe(Layer.provide(StaleSessions.layer))
 }
 
-export const emptyReceipt: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }
-
-export const addReceipts = (a: ErasureReceipt, b: ErasureReceipt): ErasureReceipt => ({
-  events: a.events + b.events,
-  sessions: a.sessions + b.sessions,
-  pieces: a.pieces + b.pieces,
-  bytes: a.bytes + b.bytes,
-  damaged: a.damaged + b.damaged
-})
-
-/** Where an index of the database is damaged, a loop would not end. */
-const endless = (message: string) => new StorageUnavailable({ cause: new Damage(message) })
-
-const isDamage = (error: unknown): error is StorageUnavailable =>
-  error instanceof StorageUnavailable && error.cause instanceof Damage
-
-/** Whether other sessions can be swept nevertheless. */
-const isOfDamage = (cause: Cause.Cause<StorageUnavailable>): boolean =>
-  Cause.hasDies(cause) || isDamage(Cause.squash(cause))
-
 /** How far an erasure has come. */
 class Progress {
   /** What its first step adds to the audit log. */
@@ -103,15 +76,9 @@ class Progress {
     })
 }
 
-const receiptOf = ({ bytes, pieces, session }: ErasedAtLast): ErasureReceipt => ({
-  ...emptyReceipt,
-  sessions: session ? 1 : 0,
-  pieces,
-  bytes
-})
-
 const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service"]) => {
   const { checkCommits = Effect.void } = storage.nodes ?? {}
+  const { deleteSession, sweepAll } = SessionSweep.make(storage, staleSessions)
 
   /** Deletes the events, and sweeps their sessions. */
   const eraseEvents = Effect.fnUntraced(function* (
@@ -133,80 +100,6 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return { ...(yield* sweepAll(project, unmarked, throttle)), events }
   })
 
-  /** Deletes a session without events. Its packs are not read, so that it does not matter what they contain. */
-  const deleteSession = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
-    let receipt = emptyReceipt
-    for (;;) {
-      const erased = yield* throttle(storage.deleteEmptySession(project, session, packsPerDeletion))
-      if (erased === undefined) return { receipt, isDeleted: false }
-      staleSessions.announce(project, session, "erased")
-      receipt = addReceipts(receipt, receiptOf(erased))
-      if (erased.session) return { receipt, isDeleted: true }
-    }
-  })
-
-  const sweepSession = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
-    const { isDeleted, receipt } = yield* deleteSession(project, session, throttle)
-    return isDeleted ? receipt : addReceipts(receipt, yield* sweepPacks(project, session, throttle))
-  })
-
-  /** Sweeps a session of any size, `packsPerStep` packs per transaction. */
-  const sweepPacks = Effect.fnUntraced(function* (project: ProjectId, session: number, throttle: Throttle) {
-    let sweep = new Sweep()
-    /** The session's deletion counter at the first step: the sweep covers the deletions up to it. */
-    let sweptUpTo: number | undefined
-    let named: ReadonlySet<number> | undefined
-    let receipt = emptyReceipt
-    for (;;) {
-      const request = { ...sweep.next, limit: packsPerStep, named }
-      const step = yield* throttle(
-        storage.sweepPacks(project, session, request, ({ added, isLast: isEnd, named, packs, pendingSweep }) => {
-          const next = new Sweep(sweep)
-          next.observe(added)
-          const { changes, isLast, ...erased } = next.step(packs, isEnd)
-          return {
-            packs: changes,
-            pieces: erased.pieces,
-            done: isLast
-              ? { owned: next.owned, pendingSweep: sweptUpTo ?? pendingSweep, remaining: next.remaining }
-              : undefined,
-            value: { next, isLast, erased, pendingSweep, named }
-          }
-        })
-      )
-      if (step === undefined) return receipt
-      staleSessions.announce(project, session, "erased")
-      const { erased, value } = step
-      sweep = value.next
-      sweptUpTo ??= value.pendingSweep
-      named ??= value.named
-      if (!value.isLast && sweep.next.to >= request.to) return yield* endless("The packs of a session are not in order")
-      receipt = addReceipts(addReceipts(receipt, { ...emptyReceipt, ...value.erased }), receiptOf(erased))
-      if (value.isLast) return receipt
-    }
-  })
-
-  /** Sweeps the unmarked sessions, and all that are pending, before it fails because of one that is damaged. */
-  const sweepAll = Effect.fnUntraced(function* (project: ProjectId, unmarked: ReadonlySet<number>, throttle: Throttle) {
-    let receipt = emptyReceipt
-    const failed = new Map<number, Cause.Cause<StorageUnavailable>>()
-    const sweep = Effect.fnUntraced(function* (session: number) {
-      const exit = yield* Effect.exit(sweepSession(project, session, throttle))
-      if (Exit.isSuccess(exit)) receipt = addReceipts(receipt, exit.value)
-      else if (isOfDamage(exit.cause)) failed.set(session, exit.cause)
-      else yield* exit
-    })
-    for (const session of unmarked) yield* sweep(session)
-    for (;;) {
-      const limit = sessionsPerStep + failed.size
-      const sessions = yield* throttle(storage.listPendingSweep(project, limit))
-      for (const session of sessions.filter((number) => !failed.has(number))) yield* sweep(session)
-      if (sessions.length < limit) break
-    }
-    for (const cause of failed.values()) return yield* Effect.failCause(cause)
-    return receipt
-  })
-
   const eraseSession = Effect.fn("Eraser.eraseSession")(function* (
     project: ProjectId,
     session: SessionId,
@@ -221,7 +114,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     // Deleting events marks their session as pending. If damage has left it none, its packs would stay.
     const { isDeleted, receipt: last } = yield* deleteSession(project, state.number, unthrottled)
     if (!isDeleted && (yield* isStuck(project, session, state.number))) {
-      return yield* endless("The number of a session does not lead to its rows")
+      return yield* SessionSweep.endless("The number of a session does not lead to its rows")
     }
     return addReceipts(receipt, last)
   })
@@ -236,13 +129,14 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const erasePerson = Effect.fn("Eraser.erasePerson")(function* (project: ProjectId, id: PersonId, progress: Progress) {
     yield* checkCommits
     // What is stored of the person may be damaged.
-    yield* Effect.catchIf(storage.getPerson(project, id), isDamage, () => Effect.void)
+    yield* Effect.catchIf(storage.getPerson(project, id), SessionSweep.isDamage, () => Effect.void)
     let receipt = emptyReceipt
     let attemptsLeft = maxAttempts
     for (let isDeleted = false; !isDeleted;) {
       const erased = yield* eraseEvents(project, { person: id }, unthrottled, progress)
       // The person has events, but none is found; at times because another eraser was faster.
-      if (erased.events === 0 && attemptsLeft-- === 0) return yield* endless("The events of a person cannot be erased")
+      if (erased.events === 0 && attemptsLeft-- === 0)
+        return yield* SessionSweep.endless("The events of a person cannot be erased")
       receipt = addReceipts(receipt, erased)
       // Returns false if events of the person were recorded in between: then those are erased, too.
       isDeleted = yield* Effect.catchTag(storage.deletePerson(project, id), "person-not-found", () =>

@@ -65,15 +65,113 @@ export class GroupCommit extends Context.Service<
   ).pipe(Layer.provide([StaleSessions.layer, EventIds.layer]))
 }
 
+const jobOf = (event: CommitBatch.PendingEvent, nodes: Storage["Service"]["nodes"], tick: number): Job => {
+  const lane = nodes?.laneOf(event.session) ?? 0
+  return {
+    key: keyOf(event.project, event.session),
+    event,
+    bytes: event.payload.text.length,
+    lane,
+    node: nodes?.nodeOf(lane) ?? 0,
+    done: Deferred.makeUnsafe(),
+    tick
+  }
+}
+
+type CompleteJobs = ReturnType<typeof completing>
+
+const completing =
+  (inFlightKeys: InFlightKeys<Job>) =>
+  (jobs: ReadonlyArray<Job>, exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>): void => {
+    for (const [index, { done, event }] of jobs.entries()) {
+      if (event.idempotency !== undefined) inFlightKeys.release(scopeOf(event), event.idempotency.key)
+      Deferred.doneUnsafe(
+        done,
+        Exit.map(exit, ({ outcomes }) => outcomes[index]!)
+      )
+    }
+  }
+
+interface Committing {
+  readonly storage: Storage["Service"]
+  readonly sessions: SessionCache
+  readonly ids: EventIds["Service"]
+  readonly wait: QueueWait
+  readonly completeJobs: CompleteJobs
+}
+
+/** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
+const committing = ({ completeJobs, ids, sessions, storage, wait }: Committing) => {
+  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const startedMs = performance.now()
+      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, ids, batch)), (exit) => {
+        if (Exit.isFailure(exit)) {
+          // Their cached indexes may already contain pieces of this batch.
+          for (const { key } of batch) sessions.delete(key)
+          if (batch.length > 1 && Cause.hasDies(exit.cause)) {
+            const middle = batch.length >>> 1
+            return Effect.andThen(commitBatch(batch.slice(0, middle), stale), commitBatch(batch.slice(middle), stale))
+          }
+        }
+        for (const [project, session] of stale) sessions.deleteNumber(project, session)
+        completeJobs(batch, exit)
+        if (Exit.isFailure(exit)) return CommitMetrics.failed
+        const seconds = (performance.now() - startedMs) / 1000
+        wait.sampleThroughput(batch.length, seconds, storage.appendConcurrency)
+        return CommitMetrics.committed(exit.value.written, seconds)
+      })
+    })
+  return commitBatch
+}
+
+/** Watches the events that wait, and fails those that have waited for too long. */
+const expiring = (
+  queue: CommitQueue<Job>,
+  wait: QueueWait,
+  completeJobs: CompleteJobs,
+  run: (timer: Effect.Effect<void>) => unknown
+) => {
+  let isWatching = false
+  let isOverdue = false
+  /** A job that waits for batches of its own session or node says nothing about how long others would wait. */
+  const look = (): void => {
+    isOverdue = queue.hasReady(({ tick }) => wait.isOverdue(tick))
+  }
+  /** Advances the clock while events wait. */
+  const timer = Effect.gen(function* () {
+    while (queue.size > 0) {
+      yield* Effect.sleep(wait.tickMs)
+      wait.advance()
+      const expired = queue.remove(({ tick }) => wait.isExpired(tick))
+      completeJobs(expired, Exit.fail(new Overloaded()))
+      look()
+    }
+    isWatching = false
+  })
+  return {
+    look,
+    /** Whether some have waited for so long that another one would probably wait for too long. */
+    isOverdue: () => isOverdue,
+    watch: () => {
+      if (isWatching) return
+      isWatching = true
+      run(timer)
+    }
+  }
+}
+
 const make = Effect.gen(function* () {
   const storage = yield* Storage
   const ids = yield* EventIds
   const sessions = new SessionCache(yield* SessionCacheBytes)
   const limits = yield* CommitLimits
-  const { appendConcurrency, nodes } = storage
-  const queue = new CommitQueue<Job>(limits.batch, nodes?.concurrency)
+  const { appendConcurrency } = storage
+  const queue = new CommitQueue<Job>(limits.batch, storage.nodes?.concurrency)
   const wait = new QueueWait(limits.queue.waitMs)
   const inFlightKeys = new InFlightKeys<Job>()
+  const completeJobs = completing(inFlightKeys)
+  const commitBatch = committing({ storage, sessions, ids, wait, completeJobs })
   let isClosed = false
   const closed = Exit.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
   // Runs last. Nothing is known of an event that arrived while it closed, or in a batch that did not end in time: it must not wait.
@@ -89,7 +187,7 @@ const make = Effect.gen(function* () {
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)()
   // Not awaited on close: the timer ends when the queue is empty.
-  const runTimer = yield* FiberSet.makeRuntime()
+  const waiting = expiring(queue, wait, completeJobs, yield* FiberSet.makeRuntime())
   // Runs before the fibers are interrupted.
   yield* Effect.addFinalizer(() =>
     Effect.interruptible(FiberSet.awaitEmpty(fibers)).pipe(
@@ -104,13 +202,6 @@ const make = Effect.gen(function* () {
     for (const stale of activeBatches) stale.push([project, session])
   })
   let isPumpScheduled = false
-  let isTimerRunning = false
-  let isOverdue = false
-
-  /** A job that waits for batches of its own session or node says nothing about how long others would wait. */
-  const updateSaturation = (): void => {
-    isOverdue = queue.hasReady(({ tick }) => wait.isOverdue(tick))
-  }
 
   /**
    * Starts the next batch after one turn of the event loop, so that requests that are ready in the same turn join it. This
@@ -134,7 +225,7 @@ const make = Effect.gen(function* () {
     while (activeBatches.size < appendConcurrency && queue.size > 0) {
       const batch = queue.takeBatch()
       if (batch.length === 0) return
-      updateSaturation()
+      waiting.look()
       const stale: StaleDuringBatch = []
       activeBatches.add(stale)
       run(
@@ -150,70 +241,11 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
-  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const startedMs = performance.now()
-      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, ids, batch)), (exit) => {
-        if (Exit.isFailure(exit)) {
-          // Their cached indexes may already contain pieces of this batch.
-          for (const { key } of batch) sessions.delete(key)
-          if (batch.length > 1 && Cause.hasDies(exit.cause)) {
-            const middle = batch.length >>> 1
-            return Effect.andThen(commitBatch(batch.slice(0, middle), stale), commitBatch(batch.slice(middle), stale))
-          }
-        }
-        for (const [project, session] of stale) sessions.deleteNumber(project, session)
-        completeJobs(batch, exit)
-        if (Exit.isFailure(exit)) return CommitMetrics.failed
-        const seconds = (performance.now() - startedMs) / 1000
-        wait.sampleThroughput(batch.length, seconds, appendConcurrency)
-        return CommitMetrics.committed(exit.value.written, seconds)
-      })
-    })
-
-  const completeJobs = (
-    jobs: ReadonlyArray<Job>,
-    exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>
-  ): void => {
-    for (const [index, { done, event }] of jobs.entries()) {
-      if (event.idempotency !== undefined) inFlightKeys.release(scopeOf(event), event.idempotency.key)
-      Deferred.doneUnsafe(
-        done,
-        Exit.map(exit, ({ outcomes }) => outcomes[index]!)
-      )
-    }
-  }
-
-  /** Advances the clock while events wait, and fails those that have waited for too long. */
-  const expireQueued = Effect.gen(function* () {
-    while (queue.size > 0) {
-      yield* Effect.sleep(wait.tickMs)
-      wait.advance()
-      const expired = queue.remove(({ tick }) => wait.isExpired(tick))
-      completeJobs(expired, Exit.fail(new Overloaded()))
-      updateSaturation()
-    }
-    isTimerRunning = false
-  })
-
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
-    const lane = nodes?.laneOf(event.session) ?? 0
-    const job: Job = {
-      key: keyOf(event.project, event.session),
-      event,
-      bytes: event.payload.text.length,
-      lane,
-      node: nodes?.nodeOf(lane) ?? 0,
-      done: Deferred.makeUnsafe(),
-      tick: wait.tickOf(event.arrivedAtMs)
-    }
+    const job = jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
     queue.push(job)
     schedulePump()
-    if (!isTimerRunning) {
-      isTimerRunning = true
-      runTimer(expireQueued)
-    }
+    waiting.watch()
     return job
   }
 
@@ -238,7 +270,8 @@ const make = Effect.gen(function* () {
         }
       ),
     isRecording: () => queue.size + activeBatches.size > 0,
-    isSaturated: () => queue.size > 0 && (isOverdue || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
+    isSaturated: () =>
+      queue.size > 0 && (waiting.isOverdue() || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))
   })
 })
