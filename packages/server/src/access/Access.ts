@@ -1,7 +1,8 @@
 /**
- * What commands read and write: the contract, asked of an engine in this process over `--storage`, or of the server at
- * `--url` with the key of `TACHOGRAPH_API_KEY`. A command is written once, over `fetch`.
+ * What commands read and write: the interface, asked of an engine in this process over `--storage`, or of the server at
+ * `--url` with the key of `TACHOGRAPH_API_KEY`. A command is written once.
  */
+import { type Api, ApiError, createApi, type Method, type Operations } from "@tachograph/client/api"
 import {
   defaultProject,
   DeriveInBackground,
@@ -10,7 +11,7 @@ import {
   Recorder,
   type Scope as KeyScope
 } from "@tachograph/core"
-import { Authorizer, Front, LocalEngine, prefix, Web } from "@tachograph/router"
+import { Authorizer, Front, InProcess, LocalEngine } from "@tachograph/router"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,28 +24,36 @@ import { CommandError, UsageError } from "../terminal/CliErrors.ts"
 import * as Refusal from "./Refusal.ts"
 import * as UrlSetting from "./UrlSetting.ts"
 
-/** Parameters of a query; those that are undefined are not sent. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+type Name = keyof Operations
 
-type Page<Name extends string, Row> = Readonly<Record<Name, ReadonlyArray<Row>>> & {
-  readonly next_cursor: string | null
-}
+/** Operations that answer a page of rows. */
+type Paged = { [Each in Name]: Operations[Each] extends { readonly row: unknown } ? Each : never }[Name]
 
 /** Rows of a page at most. */
 const maxPage = 1_000
 
+/** Each fails where the answer is an error. */
 export interface Access {
-  /** Asks for a path below the prefix of the contract: `/sessions`. Fails where the answer is an error. */
-  readonly request: (path: string, query?: Query, init?: RequestInit) => Effect.Effect<Response, CommandError>
-  /** The JSON of the answer to a GET. */
-  readonly read: <A>(path: string, query?: Query) => Effect.Effect<A, CommandError>
+  readonly read: <Of extends Name>(
+    name: Of,
+    input: Operations[Of]["input"]
+  ) => Effect.Effect<Operations[Of]["answer"], CommandError>
+  /** The answer as it comes. */
+  readonly response: <Of extends Name>(
+    name: Of,
+    input: Operations[Of]["input"]
+  ) => Effect.Effect<Response, CommandError>
   /** The rows of a list, page by page, at most `limit` of them. */
-  readonly list: <Name extends string, Row>(
-    path: string,
-    name: Name,
-    query: Query,
+  readonly list: <Of extends Paged>(
+    name: Of,
+    query: Operations[Of]["input"],
     limit: number
-  ) => Effect.Effect<ReadonlyArray<Row>, CommandError>
+  ) => Effect.Effect<ReadonlyArray<Operations[Of]["row"]>, CommandError>
+  /** The next row of a list, each time that it runs; undefined after the last one. */
+  readonly rows: <Of extends Paged>(
+    name: Of,
+    query: Operations[Of]["input"]
+  ) => Effect.Effect<Operations[Of]["row"] | undefined, CommandError>
 }
 
 const project = Project.setting("The project to work in, where --storage is read", defaultProject)
@@ -58,7 +67,7 @@ export const flags = {
 
 type Given = { readonly [Name in keyof typeof flags]: Option.Option<string> }
 
-/** What a command does with a storage: which of its tables must be there, and what it may do. */
+/** What a command does: which tables of a storage must be there, and which scopes the key of a server needs. */
 interface Purpose {
   /** As of `StorageSetting.withExisting`. */
   readonly access: "create" | "update" | "read"
@@ -71,54 +80,42 @@ export const auditing: Purpose = { access: "read", scopes: ["admin"] }
 
 export const importing: Purpose = { access: "create", scopes: ["admin"] }
 
-type Fetch = (request: Request) => Promise<Response | undefined>
+/** What every operation has. Which input is that of which one, `Access` says. */
+type Any = Method<{ readonly input: object; readonly answer: never; readonly row: never }, InProcess.Options>
 
-/** A path as it is asked for. */
-const pathOf = (path: string, query: Query): string => {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
-  return `${prefix}${path}${parameters.size === 0 ? "" : `?${parameters}`}`
-}
-
-const make = (base: string, fetch: Fetch, { scopes }: Purpose, unreachable: (error: unknown) => string): Access => {
-  const request: Access["request"] = Effect.fnUntraced(function* (path, query = {}, init = {}) {
-    const response = yield* Effect.tryPromise({
-      try: async (signal) => {
-        const response = await fetch(new Request(base + pathOf(path, query), { ...init, signal }))
-        if (response === undefined) throw new Error("it was closed")
-        return response
-      },
-      catch: (error) => new CommandError({ message: unreachable(error) })
+/** `unreachable` says why there is no answer. */
+const make = (
+  api: Api,
+  project: string | undefined,
+  { scopes }: Purpose,
+  unreachable: (error: unknown) => string
+): Access => {
+  const methods = api as unknown as Readonly<Record<Name, Any>>
+  const ask = <A>(call: (options: InProcess.Options) => Promise<A>) =>
+    Effect.tryPromise({
+      try: (signal) => call({ signal, project }),
+      catch: (error) =>
+        error instanceof ApiError ? Refusal.of(error, scopes) : new CommandError({ message: unreachable(error) })
     })
-    return response.ok ? response : yield* Refusal.of(response, scopes)
-  })
-  const read = <A>(path: string, query?: Query) =>
-    Effect.flatMap(request(path, query), (response) =>
-      Effect.tryPromise({
-        try: async () => (await response.json()) as A,
-        catch: (error) => new CommandError({ message: unreachable(error) })
+  return {
+    read: (name, input) => ask((options) => methods[name](input, options)),
+    response: (name, input) => ask((options) => methods[name].response(input, options)),
+    list: (name, query, limit) =>
+      ask(async (options) => {
+        const rows: Array<never> = []
+        for await (const row of methods[name].each({ ...query, limit: Math.min(maxPage, limit) }, options)) {
+          if (rows.push(row) === limit) break
+        }
+        return rows
+      }),
+    rows: (name, query) => {
+      let rows: AsyncIterator<never, undefined> | undefined
+      return ask(async (options) => {
+        rows ??= methods[name].each({ ...query, limit: maxPage }, options)[Symbol.asyncIterator]()
+        return (await rows.next()).value
       })
-    )
-  const list = Effect.fnUntraced(function* <Name extends string, Row>(
-    path: string,
-    name: Name,
-    query: Query,
-    limit: number
-  ) {
-    const rows: Array<Row> = []
-    for (let cursor: string | undefined; rows.length < limit;) {
-      const page: Page<Name, Row> = yield* read<Page<Name, Row>>(path, {
-        ...query,
-        limit: Math.min(maxPage, limit - rows.length),
-        cursor
-      })
-      rows.push(...page[name])
-      if (page.next_cursor === null) break
-      cursor = page.next_cursor
     }
-    return rows
-  })
-  return { request, read, list }
+  }
 }
 
 /** The innermost cause's message: that of `fetch` says nothing. */
@@ -127,24 +124,21 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error && cause.message !== "" ? reasonOf(cause) : message.trim()
 }
 
-/** The server at a URL, below which the contract is mounted. That of the contract itself is taken too. */
-const overHttp = (url: URL, purpose: Purpose): Access => {
-  const key = process.env["TACHOGRAPH_API_KEY"]
-  const base = url.href.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
-  const send: Fetch = (request) => {
-    if (key) request.headers.set("authorization", `Bearer ${key}`)
-    return fetch(request, { redirect: "error" })
-  }
-  return make(base, send, purpose, (error) => `Cannot read from ${url.origin}: ${reasonOf(error)}`)
-}
+const overHttp = (url: URL, purpose: Purpose) =>
+  Effect.try({
+    try: () => createApi({ url: url.href, apiKey: process.env["TACHOGRAPH_API_KEY"] || undefined }),
+    catch: () => new UsageError({ message: "TACHOGRAPH_API_KEY is no key: expected a text that a header can hold" })
+  }).pipe(
+    Effect.map((api) => make(api, undefined, purpose, (error) => `Cannot read from ${url.origin}: ${reasonOf(error)}`))
+  )
 
 /** An engine in this process. It answers errors of the storage as a server does, and logs what they are. */
 const overStorage = Effect.fnUntraced(function* (name: ProjectId, purpose: Purpose) {
-  const { access, scopes } = purpose
+  const { access } = purpose
   // What is imported creates it.
   if (access !== "create") yield* Project.select(Option.some(name))
   const layer = Front.layerNoDeps.pipe(
-    Layer.provide(Authorizer.layerRule(() => ({ project: name, scopes }))),
+    Layer.provide(Authorizer.layerRule(() => null)),
     Layer.provide(LocalEngine.layer),
     Layer.provide(Recorder.layer),
     // The servers of the storage do it, if this cannot write.
@@ -152,9 +146,9 @@ const overStorage = Effect.fnUntraced(function* (name: ProjectId, purpose: Purpo
     // Nothing is priced by what only reads.
     Layer.provide(access === "read" ? Layer.succeed(Prices, "none") : Layer.empty)
   )
-  const context = yield* Layer.build(layer)
-  const web = yield* Effect.provideService(Web.make, Front, Context.get(context, Front))
-  return make("http://storage", web, purpose, (error) => `Cannot read from the storage: ${reasonOf(error)}`)
+  const run = Effect.runPromiseWith(Context.merge(yield* Effect.context(), yield* Layer.build(layer)))
+  const api = InProcess.api((reply, signal) => run(reply, { signal }))
+  return make(api, name, purpose, (error) => `Cannot read from the storage: ${reasonOf(error)}`)
 })
 
 /** Runs `use` with a storage. */
@@ -181,7 +175,7 @@ export const use = Effect.fnUntraced(function* <A, E>(
     if (Option.isSome(given.project)) {
       return yield* new UsageError({ message: "--project is of --storage: with --url, the key says which project" })
     }
-    return yield* Effect.scoped(use(overHttp(url, purpose)))
+    return yield* Effect.scoped(Effect.flatMap(overHttp(url, purpose), use))
   }
   return yield* useStorage(given.storage, yield* project.resolve(given.project), purpose, use)
 })

@@ -17,7 +17,7 @@ const concurrency = 8
 export const of = (access: Access, { error_type, event_id, output_bytes }: Listed): Effect.Effect<string | null> =>
   error_type === null || output_bytes > maxBytes
     ? Effect.succeed(null)
-    : access.read<unknown>(`/events/${event_id}/output`).pipe(
+    : access.read("getEventOutput", { event_id }).pipe(
         Effect.map(ErrorBodies.messageOf),
         Effect.catch(() => Effect.succeed(null))
       )

@@ -1,8 +1,8 @@
 /** Follows events over an `Access`: goes on with the last cursor where a connection ends or breaks. */
-import type { EventSummary } from "@tachograph/client/api"
+import type { EventSummary, Operations } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import type { CommandError } from "../terminal/CliErrors.ts"
-import type { Access, Query } from "./Access.ts"
+import type { Access } from "./Access.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** The pause before the next attempt (ms), and how many in a row may fail. */
@@ -42,20 +42,20 @@ const forEachLine = <E, R>(
  * where the server refuses to go on, as it does when the key was revoked.
  */
 export const follow = Effect.fnUntraced(function* <E, R>(
-  { request }: Access,
-  query: Query,
+  { response }: Access,
+  query: Operations["streamEvents"]["input"],
   onEvent: (event: FollowedEvent) => Effect.Effect<void, E, R>
 ): Effect.fn.Return<never, E | CommandError, R> {
-  let cursor = query["cursor"]
+  let cursor = query.cursor
   let failures = maxFailures
   for (;;) {
-    const response = yield* Effect.catch(request("/events/stream", { ...query, cursor }), (error) =>
+    const answer = yield* Effect.catch(response("streamEvents", { ...query, cursor }), (error) =>
       ++failures > maxFailures || !Refusal.mayEnd(error) ? Effect.fail(error) : Effect.undefined
     )
-    if (response !== undefined) {
+    if (answer !== undefined) {
       failures = 0
-      cursor ??= response.headers.get("tachograph-cursor") ?? undefined
-      yield* forEachLine(response.body!, (line) => {
+      cursor ??= answer.headers.get("tachograph-cursor") ?? undefined
+      yield* forEachLine(answer.body!, (line) => {
         if (line === "") return Effect.void
         const event = JSON.parse(line) as FollowedEvent
         cursor = event.cursor

@@ -1,12 +1,12 @@
 /** What an answer that is an error says, in one line. */
-import * as Effect from "effect/Effect"
+import type { ApiError } from "@tachograph/client/api"
 import type { Scope } from "@tachograph/core"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
 
 interface Body {
-  readonly type?: string
-  readonly message?: string
+  readonly type: string
+  readonly message?: string | undefined
   readonly detail?: ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly msg: string }>
 }
 
@@ -17,9 +17,11 @@ const explanations: Readonly<Record<string, string>> = {
   "storage-unavailable": "The storage cannot be used"
 }
 
+const isStranger = (type: string): boolean => type.startsWith("http-")
+
 const reasonOf = ({ detail, message, type }: Body, status: number, scopes: ReadonlyArray<Scope>): string => {
   if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ")
-  if (type === undefined) return `Nothing answers there as Tachograph does (${status}): is TACHOGRAPH_URL right?`
+  if (isStranger(type)) return `Nothing answers there as Tachograph does (${status}): is TACHOGRAPH_URL right?`
   if (type === "unauthorized") {
     return process.env["TACHOGRAPH_API_KEY"]
       ? "The server refuses the key in TACHOGRAPH_API_KEY"
@@ -35,12 +37,10 @@ const reasonOf = ({ detail, message, type }: Body, status: number, scopes: Reado
 export const mayEnd = ({ refusal }: CommandError): boolean =>
   refusal === undefined || refusal === "storage-unavailable" || refusal === "overloaded"
 
-/** Fails with it. Closes the answer. `scopes` are those that were needed. */
-export const of = (response: Response, scopes: ReadonlyArray<Scope>): Effect.Effect<never, CommandError> =>
-  Effect.flatMap(
-    Effect.promise(() => response.json().catch(() => ({})) as Promise<Body>),
-    (body) => {
-      const message = Table.printable(reasonOf(body ?? {}, response.status, scopes))
-      return Effect.fail(new CommandError({ message, refusal: body?.type }))
-    }
-  )
+/** The error of a command whose request was refused. `scopes` are those that were needed. */
+export const of = ({ body, status, type }: ApiError, scopes: ReadonlyArray<Scope>): CommandError =>
+  new CommandError({
+    message: Table.printable(reasonOf(body, status, scopes)),
+    // What something else than Tachograph has answered may end.
+    refusal: isStranger(type) ? undefined : type
+  })

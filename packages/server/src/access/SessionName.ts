@@ -1,5 +1,4 @@
 /** Finds the session that somebody means who gives no whole name: a call of it, or the beginning of its name. */
-import type { EventSummary, Session } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Table from "../terminal/Table.ts"
@@ -23,12 +22,12 @@ const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const ofCall = Effect.fnUntraced(function* ({ list }: Access, id: string) {
   const ms = Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
   const period = { received_after: new Date(ms).toISOString(), received_before: new Date(ms + 1).toISOString() }
-  const calls = yield* list<"events", EventSummary>("/events", "events", period, maxCalls)
+  const calls = yield* list("listEvents", period, maxCalls)
   return calls.find(({ event_id }) => event_id === id)?.session
 })
 
 const beginningWith = Effect.fnUntraced(function* ({ list }: Access, beginning: string) {
-  const sessions = yield* list<"sessions", Session>("/sessions", "sessions", {}, maxSessions)
+  const sessions = yield* list("listSessions", {}, maxSessions)
   return sessions.map(({ session }) => session).filter((name) => name.startsWith(beginning))
 })
 

@@ -1,4 +1,5 @@
 /** Exports and imports of any length, over an `Access`: an export that is cut is continued, and an import is sent in short requests. */
+import type { Operations } from "@tachograph/client/api"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,7 +21,7 @@ const requestBytes = 4 * 1024 * 1024
 
 /** How many events a project has, for the progress; undefined where that is not known, as where the counters are damaged. */
 export const totalOf = (access: Access): Effect.Effect<number | undefined> =>
-  Effect.map(Effect.option(access.read<{ readonly events: number }>("/storage", { sessions: 1 })), (usage) =>
+  Effect.map(Effect.option(access.read("readStorage", { sessions: 1 })), (usage) =>
     Option.getOrUndefined(Option.map(usage, ({ events }) => events))
   )
 
@@ -36,7 +37,7 @@ const asCut = (error: CommandError): CommandError =>
 const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Cut> =>
   body === null ? Stream.empty : Stream.fromAsyncIterable(body, cut)
 
-type Query = Parameters<Access["request"]>[1]
+type Query = Operations["export"]["input"]
 
 /**
  * Whole lines, in parts. `cutter` knows what came so far. `back` runs where an answer was cut: what came after the last settled event
@@ -44,14 +45,14 @@ type Query = Parameters<Access["request"]>[1]
  */
 export const exported = (
   access: Access,
-  query: NonNullable<Query>,
+  query: Query,
   cutter: LineCutter,
   back: Effect.Effect<void, CommandError> = Effect.void
 ): Stream.Stream<Buffer, CommandError> => {
   const from = (after: string | undefined, cuts: number, isFirst: boolean): Stream.Stream<Buffer, CommandError> => {
     let reason = cut()
     const asked = Effect.filterOrFail(
-      access.request("/export", { ...query, after_event: after }),
+      access.response("export", { ...query, after_event: after }),
       // A page of a gateway, for example.
       ({ headers }) => headers.get("content-type")?.startsWith("application/x-ndjson") === true,
       () => new CommandError({ message: "The answer is no export" })
@@ -81,7 +82,7 @@ export const exported = (
     )
     return Stream.concat(part, next)
   }
-  return from(query["after_event"] === undefined ? undefined : String(query["after_event"]), 0, true)
+  return from(query.after_event, 0, true)
 }
 
 /** What has become of the lines of an import. */
@@ -114,9 +115,8 @@ type Answer = Failed | (Counts & { readonly type: "end" | "cut" })
 /** Sends lines, whole ones, until all are answered. Run again, it sends nothing twice to the storage. */
 const send = Effect.fnUntraced(function* (access: Access, lines: Buffer) {
   for (let cuts = 0; ; cuts++) {
-    const headers = { "content-type": "application/x-ndjson" }
     const body = lines as Buffer<ArrayBuffer>
-    const response = yield* access.request("/import", { answers: "failed" }, { method: "POST", headers, body })
+    const response = yield* access.response("import", { answers: "failed", body })
     const text = yield* Effect.option(Effect.tryPromise(() => response.text()))
     const answers = text._tag === "None" ? [] : text.value.split("\n").filter((line) => line !== "")
     const parsed = answers.map((line) => JSON.parse(line) as Answer)

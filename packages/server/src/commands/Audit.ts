@@ -44,7 +44,7 @@ export const audit = Command.make(
     const query = yield* Filters.periodOf(flags)
     yield* Access.use(flags, Access.auditing, ({ list }) =>
       Effect.gen(function* () {
-        const entries = yield* list<"entries", Entry>("/audit", "entries", query, limit)
+        const entries = yield* list("listAudit", query, limit)
         if (flags.json) for (const entry of entries) yield* Output.print(JSON.stringify(entry))
         else if (entries.length === 0) yield* Output.nothingFound
         else yield* Output.print(tableOf(entries))

@@ -1,5 +1,4 @@
 /** `tachograph calls`: which calls there were, and how each ended. */
-import type { EventSummary } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -39,11 +38,11 @@ export const calls = Command.make(
       ...(yield* Filters.queryOf(flags)),
       error: Option.getOrUndefined(flags.errors),
       stop_reason: Option.getOrUndefined(flags.stopReason),
-      order: "desc"
+      order: "desc" as const
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const events = yield* access.list<"events", EventSummary>("/events", "events", query, limit)
+        const events = yield* access.list("listEvents", query, limit)
         if (events.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
         else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))

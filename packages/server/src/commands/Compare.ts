@@ -47,11 +47,8 @@ export const compare = Command.make(
   Effect.fnUntraced(function* (flags) {
     yield* Access.use(flags, Access.reading, ({ read }) => {
       const lastUsed = Effect.fnUntraced(function* (version: string) {
-        const path = `/agents/${encodeURIComponent(flags.agent)}/agent-versions/${encodeURIComponent(version)}`
-        const { configurations } = yield* read<{ configurations: ReadonlyArray<Configuration> }>(
-          `${path}/configurations`,
-          { limit: 1 }
-        )
+        const named = { agent_name: flags.agent, agent_version_name: version }
+        const { configurations } = yield* read("listConfigurations", { ...named, limit: 1 })
         const [configuration] = configurations
         if (configuration === undefined) {
           return yield* new CommandError({ message: `No calls of ${Table.quoted(version)} are kept` })
@@ -59,7 +56,8 @@ export const compare = Command.make(
         if (configuration.is_damaged) {
           return yield* new CommandError({ message: `The last call of ${Table.quoted(version)} is damaged` })
         }
-        const fingerprint = yield* read<unknown>(`/fingerprints/${configuration.fingerprint_id}`)
+        const { fingerprint_id } = configuration
+        const fingerprint = yield* read("getFingerprint", { fingerprint_id })
         return { configuration, fingerprint }
       })
       return Effect.gen(function* () {

@@ -54,7 +54,7 @@ export const search = Command.make(
     const query = {
       ...(yield* Filters.queryOf(flags)),
       q: flags.text,
-      case: flags.caseSensitive ? "sensitive" : undefined
+      case: flags.caseSensitive ? ("sensitive" as const) : undefined
     }
     const write = flags.json ? JSON.stringify : linesOf
     yield* Access.use(flags, Access.reading, (access) =>
@@ -65,11 +65,7 @@ export const search = Command.make(
         // A page that ends early is printed at once.
         do {
           const rows = Math.min(left, pageRows)
-          const page: SearchPage = yield* access.read<SearchPage>("/search", {
-            ...query,
-            limit: rows,
-            cursor
-          })
+          const page: SearchPage = yield* access.read("search", { ...query, limit: rows, cursor })
           for (const result of page.results) yield* Output.print(write(result))
           damaged += page.damaged_events
           left -= page.results.length

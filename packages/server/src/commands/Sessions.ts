@@ -63,7 +63,7 @@ export const sessions = Command.make(
     const query = { ...(yield* Filters.queryOf(flags)), error: Option.getOrUndefined(flags.errors) }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const rows = yield* access.list<"sessions", Session>("/sessions", "sessions", query, limit)
+        const rows = yield* access.list("listSessions", query, limit)
         if (rows.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
         else yield* Output.print(tableOf(rows))

@@ -1,5 +1,5 @@
 /** `tachograph show`: a session, as what was said and which call added what. */
-import type { Conversation as NormalForm, SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
+import type { SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -12,50 +12,31 @@ import * as SessionName from "../access/SessionName.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Table from "../terminal/Table.ts"
 
-const pageRows = 1_000
-
-/** The rows of a list, a page at a time. */
+/** The rows of a list, of which the next one can be looked at. */
 class Rows<Row> {
-  readonly #read: (
-    cursor: string | undefined
-  ) => Effect.Effect<{ readonly rows: ReadonlyArray<Row>; readonly next: string | null }, CommandError>
-  #page: ReadonlyArray<Row> = []
-  #at = 0
-  #next: string | null | undefined
+  readonly #read: Effect.Effect<Row | undefined, CommandError>
+  #next: { readonly row: Row | undefined } | undefined
 
-  constructor(access: Access.Access, path: string, name: string) {
-    this.#read = (cursor) =>
-      Effect.map(
-        access.read<{ readonly [key: string]: unknown; readonly next_cursor: string | null }>(path, {
-          limit: pageRows,
-          cursor
-        }),
-        (page) => ({ rows: page[name] as ReadonlyArray<Row>, next: page.next_cursor })
-      )
+  constructor(read: Effect.Effect<Row | undefined, CommandError>) {
+    this.#read = read
   }
 
   /** The next row, without going on. Undefined after the last one. */
-  readonly peek = Effect.fnUntraced(function* (this: Rows<Row>): Effect.fn.Return<Row | undefined, CommandError> {
-    while (this.#at === this.#page.length && this.#next !== null) {
-      const { next, rows } = yield* this.#read(this.#next)
-      this.#page = rows
-      this.#at = 0
-      this.#next = next
-    }
-    return this.#page[this.#at]
-  })
+  peek(): Effect.Effect<Row | undefined, CommandError> {
+    const next = this.#next
+    return next === undefined ? Effect.map(this.#read, (row) => (this.#next = { row }).row) : Effect.succeed(next.row)
+  }
 
   pass(): void {
-    this.#at++
+    this.#next = undefined
   }
 }
 
 /** The rows of a session. Fails at once where there is no such session. */
-const open = Effect.fnUntraced(function* (access: Access.Access, session: string) {
-  const path = `/sessions/${encodeURIComponent(session)}`
-  const calls = new Rows<Call>(access, `${path}/calls`, "calls")
+const open = Effect.fnUntraced(function* ({ rows }: Access.Access, session: string) {
+  const calls = new Rows(rows("listSessionCalls", { session }))
   yield* calls.peek()
-  return { calls, messages: new Rows<Message>(access, `${path}/messages`, "messages") }
+  return { calls, messages: new Rows(rows("listSessionMessages", { session })) }
 })
 
 type Opened = Effect.Success<ReturnType<typeof open>>
@@ -92,7 +73,7 @@ const maxInputsBytes = 4 * 1024 * 1024
 const instructionsOf = (access: Access.Access, call: Call, isFull: boolean) => {
   const isNew = call.parent_event_id === null || call.instructions_changed
   if (!isNew || call.is_damaged || (call.inputs_bytes > maxInputsBytes && !isFull)) return Effect.undefined
-  return access.read<NormalForm>(`/events/${call.event_id}/messages`).pipe(
+  return access.read("getEventMessages", { event_id: call.event_id }).pipe(
     // Those that begin the messages are printed as messages.
     Effect.map(({ instructions, leading_instructions }) =>
       instructions.length > 0 || (call.instructions_changed && leading_instructions === 0) ? instructions : undefined

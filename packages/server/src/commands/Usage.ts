@@ -86,7 +86,7 @@ export const usage = Command.make(
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const groups = yield* access.list<"usage", UsageGroup>("/usage", "usage", query, limit)
+        const groups = yield* access.list("readUsage", query, limit)
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))

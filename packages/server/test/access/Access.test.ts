@@ -21,10 +21,7 @@ const env = (name: string, value: string | undefined) => {
 
 /** The ids of all events. */
 const ids = (access: Access.Access) =>
-  Effect.map(
-    access.read<{ readonly events: ReadonlyArray<{ readonly event_id: string }> }>("/events", { limit: 1000 }),
-    ({ events }) => events.map(({ event_id }) => event_id)
-  )
+  Effect.map(access.read("listEvents", { limit: 1000 }), ({ events }) => events.map(({ event_id }) => event_id))
 
 const run = <A, E>(options: Given, use: (access: Access.Access) => Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.provideService(Access.use(given(options), Access.reading, use), Console.Console, console))
@@ -79,12 +76,18 @@ describe("Access", () => {
     env("TACHOGRAPH_API_KEY", await keyOf("record"))
     expect(await messageOf({ url: server.url })).toBe("The key in TACHOGRAPH_API_KEY lacks the scope read")
     expect(await messageOf({ url: `${server.url}/elsewhere` })).toContain("no such path")
-    expect(await messageOf({ storage }, ({ read }) => read("/events", { limit: 0, more: 1 }))).toMatch(
+    const wrong = { limit: 0, more: 1 }
+    expect(await messageOf({ storage }, ({ read }) => read("listEvents", wrong))).toMatch(
       /^limit: Input should be greater.*; more: Extra inputs/
     )
-    expect(await messageOf({ storage }, ({ read }) => read("/agents/none"))).toBe("There is no such agent")
+    expect(await messageOf({ storage }, ({ read }) => read("getAgent", { agent_name: "none" }))).toBe(
+      "There is no such agent"
+    )
     expect(await messageOf({ storage, project: "none" })).toBe('There is no project "none"')
+    env("TACHOGRAPH_API_KEY", "a\nb")
+    expect(await messageOf({ url: server.url })).toMatch(/^TACHOGRAPH_API_KEY is no key/)
     await server.stop()
+    env("TACHOGRAPH_API_KEY", "tg_wrong")
     expect(await messageOf({ url: server.url })).toMatch(/^Cannot read from http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/)
   })
 
