@@ -20,5 +20,10 @@ export const JsonObject = Schema.declare(
   }
 ).pipe(Violation.annotate({ type: "dict_type", msg: "Input should be a valid dictionary" }))
 
+/** A part of a message: `type` says which. `docs/formats.md` has their fields. Written as text. */
+export const MessagePart = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Any)
+]).annotate({ identifier: "MessagePart" })
+
 /** May be absent or null, which mean the same. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))

@@ -34,10 +34,14 @@ const { components, paths } = JSON.parse(read("../../../openapi.json")) as Docum
 
 const lines = (type: string) => `  ${type}\n`
 
+/** An object may have more than its fields. */
+const restOf = ({ allOf = [] }: Schema): ReadonlyArray<string> =>
+  allOf.some(({ additionalProperties }) => additionalProperties !== undefined) ? ["readonly [key: string]: unknown"] : []
+
 const component = (name: string, schema: Schema): string =>
   schema.properties === undefined
     ? `export type ${name} = ${typeText(schema)}\n`
-    : `export interface ${name} {\n${fields(schema).map(lines).join("")}}\n`
+    : `export interface ${name} {\n${[...fields(schema), ...restOf(schema)].map(lines).join("")}}\n`
 
 /** The components, and the objects that have no name in the contract. */
 const types = new Map(Object.entries(components.schemas))

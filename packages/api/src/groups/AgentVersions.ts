@@ -9,7 +9,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, AgentVersionNotFound, bodyErrors, EventDamaged } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
-import { JsonObject, optional } from "../Json.ts"
+import { JsonObject, MessagePart, optional } from "../Json.ts"
 import { Limit } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
@@ -58,7 +58,7 @@ const configurationFields = {
   model: Schema.NullOr(Schema.String),
   parameters: JsonObject,
   /** Those that stand apart, and those at the beginning of the messages. */
-  instructions: Schema.Array(JsonObject),
+  instructions: Schema.Array(MessagePart),
   tools: Schema.Array(JsonObject),
   fingerprintId: FingerprintId,
   firstUsedAt: Schema.DateTimeUtcFromString,

@@ -24,7 +24,7 @@ import {
   bodyErrors
 } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
-import { JsonObject, optional } from "../Json.ts"
+import { JsonObject, MessagePart, optional } from "../Json.ts"
 import { Limit, wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
 import { type SnakeCase, snakeKeys } from "../WireNames.ts"
@@ -108,17 +108,16 @@ export const EventOnWire = Schema.Struct({
   metadata: Schema.NullOr(JsonObject)
 }).annotate({ identifier: "Event" })
 
-/** A part of a message: `type` says which. `docs/formats.md` has their fields. */
-const Part = JsonObject.annotate({ identifier: "MessagePart" })
-
-/** `role`, `parts`, and what else the provider's message holds. */
-const Message = JsonObject.annotate({ identifier: "Message" })
+/** A message in normal form, with what else the provider's message holds. */
+const Message = Schema.StructWithRest(Schema.Struct({ role: Schema.String, parts: Schema.Array(MessagePart) }), [
+  Schema.Record(Schema.String, Schema.Any)
+]).annotate({ identifier: "Message" })
 
 /** A call in one form for all providers: messages of the OpenTelemetry semantic conventions for generative AI. */
 export const ConversationOnWire = Schema.Struct({
   event_id,
   /** Instructions that stand apart from the messages. */
-  instructions: Schema.Array(Part),
+  instructions: Schema.Array(MessagePart),
   /** How many messages at the beginning of `input` are instructions too: those of system and developer. */
   leading_instructions: Schema.Int,
   tools: Schema.Array(JsonObject),

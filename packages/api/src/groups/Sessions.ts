@@ -11,7 +11,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
-import { JsonObject } from "../Json.ts"
+import { MessagePart } from "../Json.ts"
 import { Limit, wholeNumber } from "../Limit.ts"
 import { snakeKeys } from "../WireNames.ts"
 
@@ -32,7 +32,7 @@ const SessionMessageOnWire = Schema.StructWithRest(
     at: Schema.DateTimeUtcFromString,
     from: Schema.Literals(["input", "output"]),
     role: Schema.String,
-    parts: Schema.Array(JsonObject),
+    parts: Schema.Array(MessagePart),
     /** Its JSON text as it was sent, if it was asked for. Null where no value of the call is the message alone. */
     verbatim: Schema.optionalKey(Schema.NullOr(Schema.String)),
     /** True if it cannot be read. It has no parts then. */

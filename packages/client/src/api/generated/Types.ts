@@ -54,7 +54,7 @@ export interface AuthorizationUnavailable {
 export interface Configuration {
   readonly model: string | null
   readonly parameters: Readonly<Record<string, unknown>>
-  readonly instructions: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly instructions: ReadonlyArray<MessagePart>
   readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly fingerprint_id: string
   readonly first_used_at: string
@@ -308,9 +308,16 @@ export interface Me {
   readonly events_by_rules: ReadonlyArray<{ readonly rules: string; readonly events: number }> | null
 }
 
-export type Message = Readonly<Record<string, unknown>>
+export interface Message {
+  readonly role: string
+  readonly parts: ReadonlyArray<MessagePart>
+  readonly [key: string]: unknown
+}
 
-export type MessagePart = Readonly<Record<string, unknown>>
+export interface MessagePart {
+  readonly type: string
+  readonly [key: string]: unknown
+}
 
 export interface NewEvents {
   readonly events: ReadonlyArray<EventSummary>
@@ -466,9 +473,10 @@ export interface SessionMessage {
   readonly at: string
   readonly from: "input" | "output"
   readonly role: string
-  readonly parts: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly parts: ReadonlyArray<MessagePart>
   readonly verbatim?: string | null | undefined
   readonly is_damaged?: true | undefined
+  readonly [key: string]: unknown
 }
 
 export interface SessionMessagePage {
