@@ -17,6 +17,7 @@ import {
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -75,10 +76,9 @@ const noUsage: Omit<UsageAccount, "agent" | "agentName"> = {
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const bySession = EventIndex.hint(sql, "events_by_session")
-  const noBytes = sql.literal(sql.onDialectOrElse({ pg: () => "CAST(NULL AS bytea)", orElse: () => "NULL" }))
-  const eventId = sql.literal(
-    sql.onDialectOrElse({ pg: () => "CAST(event_id AS text), NULL", orElse: () => "NULL, CAST(event_id AS BLOB)" })
-  )
+  const { canHoldText, types } = Dialects.of(sql)
+  const noBytes = sql.literal(`CAST(NULL AS ${types.bytes})`)
+  const eventId = sql.literal(canHoldText ? "NULL, CAST(event_id AS BLOB)" : "CAST(event_id AS text), NULL")
 
   const ownedRows = (project_id: number, session: number) =>
     sql<SessionRow>`SELECT 'owned' AS part, NULL AS name, ${StoredBytes.value(sql, "sha256")} AS bytes, CASE WHEN EXISTS (
@@ -196,10 +196,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfProject = sql`project_id = ${project_id}`
     const isOfShared = sql`${isOfProject} AND session_number = ${SpaceCounters.ofProject.session_number} AND agent_number = ${SpaceCounters.ofProject.agent_number}`
-    const text = sql.literal(sql.onDialectOrElse({ pg: () => "varchar", orElse: () => "TEXT" }))
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")
     const rows = yield* sql<ProjectRow>`
-      SELECT 'kept' AS part, CAST(NULL AS ${text}) AS name, ${SpaceCounters.ofProject.agent_number} AS a, sum(entries) AS b,
+      SELECT 'kept' AS part, CAST(NULL AS ${sql.literal(types.text)}) AS name, ${SpaceCounters.ofProject.agent_number} AS a, sum(entries) AS b,
         sum(sent_bytes) AS c, sum(new_bytes) AS d, sum(stored_bytes) AS e FROM storage_usage WHERE ${isOfShared}
       UNION ALL SELECT 'counted', NULL, ${SpaceCounters.ofProject.agent_number}, count(*), 0, coalesce(sum(CAST(size AS bigint)), 0),
         coalesce(sum(CAST(octet_length(piece) AS bigint)), 0) FROM shared_pieces WHERE ${isOfProject}

@@ -2,14 +2,14 @@
 import type { TableCheck } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as DialectCheck from "../dialect/TableCheck.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 
 /** Where the database is when it says what is wrong: `*** in database main ***`. */
 const heading = /^\*\*\* in database \w+ \*\*\*$/
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const dialect = DialectCheck.of(sql)
+  const { tableCheck: dialect } = Dialects.of(sql)
 
   const checkTable = Effect.fn("SqlStorage.checkTable")(function* (
     after: string | undefined

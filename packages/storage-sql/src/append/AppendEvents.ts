@@ -5,7 +5,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
-import * as Replicated from "../dialect/Replicated.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as EventKinds from "../names/EventKinds.ts"
@@ -237,7 +237,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     const sessions = yield* append(byProject, "compare", missing).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       // The event that is there is acknowledged again.
-      Effect.tapErrorTag("key-conflict", () => Replicated.wait(sql)),
+      Effect.tapErrorTag("key-conflict", () => Dialects.of(sql).waitForStandbys),
       Effect.tapErrorTag("session-conflict", () =>
         Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))
       )

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
@@ -29,7 +29,7 @@ type Append = (batch: EventRows.Batch) => Effect.Effect<boolean, SqlError.SqlErr
 
 /** Databases that cannot do it append nothing here. */
 export const make = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append =>
-  DataModifyingWith.isSupported(sql) ? makeAppend(sql, versions) : () => Effect.succeed(false)
+  Dialects.of(sql).changesInOneStatement ? makeAppend(sql, versions) : () => Effect.succeed(false)
 
 const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append => {
   // The statement looks up the number of a person, so it takes the name.

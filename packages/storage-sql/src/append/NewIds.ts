@@ -11,9 +11,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const isSerial = CommitOrder.isSerial(sql)
+  const { isSerial } = Dialects.of(sql)
 
   /** Before the events of a project are inserted, in a transaction that excludes other writers. */
   const checkOrder = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {

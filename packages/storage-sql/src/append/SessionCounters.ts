@@ -5,7 +5,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
-import * as Locks from "../dialect/Locks.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as SessionSizes from "../space/SessionSizes.ts"
 
@@ -94,7 +94,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const increment = sql`WITH increment ${columns.names} AS (${columns.of(increments)})`
     // Locks the rows in the order of their numbers, to avoid deadlocks: the order of an update is the planner's choice.
-    if (increments.length > 1 && Locks.areNeeded(sql)) {
+    if (increments.length > 1 && !Dialects.of(sql).isSerial) {
       yield* sql`${increment} SELECT sessions.session_number FROM increment
         JOIN sessions ON ${isIncremented(sql)}${isOfBuckets} ORDER BY sessions.session_number FOR UPDATE OF sessions`
     }

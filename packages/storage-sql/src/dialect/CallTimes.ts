@@ -4,7 +4,7 @@
  */
 import { CallTime, type EventId, firstIdOf, Uuid } from "@tachograph/core"
 import type { SqlClient, Statement } from "effect/sql"
-import * as IdTime from "./IdTime.ts"
+import * as Dialects from "./Dialects.ts"
 
 /** Calls at this time or later, and before this time: epoch milliseconds. */
 export interface Times {
@@ -25,7 +25,7 @@ const isWithin = (sql: SqlClient.SqlClient, ms: Statement.Fragment, { fromMs = 0
 /** When the call of an event `e` took place (epoch ms). No index has this. */
 export const msOf = (sql: SqlClient.SqlClient): Statement.Fragment => {
   const stated = sql`e.occurred_at >= 0 AND e.occurred_at < ${sql.literal(String(CallTime.endMs))}`
-  const received = sql`${IdTime.msOf(sql, sql.literal("e.event_id"))} + e.received_after`
+  const received = sql`${Dialects.of(sql).idMs(sql.literal("e.event_id"))} + e.received_after`
   return sql`CASE WHEN ${stated} THEN e.occurred_at ELSE ${received} END`
 }
 

@@ -3,11 +3,8 @@ import { type EventId, EventTime } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "./Bucket.ts"
+import * as Dialects from "./Dialects.ts"
 import * as UuidColumn from "./UuidColumn.ts"
-
-/** Whether a transaction that appends excludes all others from its start. */
-export const isSerial = (sql: SqlClient.SqlClient): boolean =>
-  sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
 
 /**
  * How much older than its transaction an id may be, by the clock of a database with many writers (ms). It covers the time from the
@@ -32,7 +29,7 @@ export const keepErased = (
   project_id: number,
   ids: ReadonlyArray<UuidColumn.StoredId>
 ): Effect.Effect<void, SqlError.SqlError> =>
-  isSerial(sql) && ids.length > 0
+  Dialects.of(sql).isSerial && ids.length > 0
     ? Effect.asVoid(sql`UPDATE projects SET erased_to = max(coalesce(erased_to, x'00'), ${ids.at(-1)!})
         WHERE project_id = ${project_id}`)
     : Effect.void
@@ -45,7 +42,7 @@ const milliseconds = (sql: SqlClient.SqlClient, time: string): Statement.Fragmen
 
 /** The clock as a column `now` that follows others. None where there is one writer, or nodes with clocks of their own. */
 export const andClock = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  isSerial(sql) || Bucket.isDistributed(sql) ? sql.literal("") : sql`, ${clock(sql)} AS now`
+  Dialects.of(sql).isSerial || Bucket.isDistributed(sql) ? sql.literal("") : sql`, ${clock(sql)} AS now`
 
 /** Transactions that may append events and have not ended, and the database's clock before they were looked for. */
 export interface Writers {

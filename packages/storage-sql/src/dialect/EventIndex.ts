@@ -7,6 +7,7 @@
  * the order that a statement asks for, not the primary key.
  */
 import type { SqlClient, Statement } from "effect/sql"
+import * as Dialects from "./Dialects.ts"
 
 export type EventIndex =
   | "events_by_session"
@@ -19,7 +20,7 @@ export type Order = "asc" | "desc"
 
 /** Follows the table's name. */
 export const hint = (sql: SqlClient.SqlClient, index: EventIndex): Statement.Fragment =>
-  sql.literal(sql.onDialectOrElse({ sqlite: () => `INDEXED BY ${index}`, orElse: () => "" }))
+  sql.literal(Dialects.of(sql).useIndex(index))
 
 /** Follows the last column that a statement orders by: the index's second number, if the first is given, or the id. */
 export const direction = (sql: SqlClient.SqlClient, order: Order): Statement.Fragment =>
@@ -36,10 +37,5 @@ export const merged = (
   limit: number
 ): Statement.Fragment => {
   const ending = sql`ORDER BY event_id ${direction(sql, order)} LIMIT ${limit}`
-  // Postgres merges only what is in order already; SQLite puts each of several queries in order itself.
-  const ordered = sql.onDialectOrElse({
-    pg: () => queries.map((query) => sql`SELECT * FROM (${query} ${ending}) AS range`),
-    orElse: () => queries
-  })
-  return sql`${sql.join(" UNION ALL ", false)(ordered)} ${ending}`
+  return sql`${sql.join(" UNION ALL ", false)(Dialects.of(sql).inOrder(queries, ending))} ${ending}`
 }

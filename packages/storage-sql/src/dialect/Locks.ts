@@ -1,13 +1,11 @@
 /** Row locks. SQLite has none and needs none: a transaction excludes all other writers from its start. */
 import type { SqlClient, Statement } from "effect/sql"
-
-export const areNeeded = (sql: SqlClient.SqlClient): boolean =>
-  sql.onDialectOrElse({ sqlite: () => false, orElse: () => true })
+import * as Dialects from "./Dialects.ts"
 
 const lock =
   (strength: string) =>
   (sql: SqlClient.SqlClient): Statement.Fragment =>
-    sql.literal(areNeeded(sql) ? strength : "")
+    sql.literal(Dialects.of(sql).isSerial ? "" : strength)
 
 /** Shared: keeps the rows from being deleted until the transaction ends. */
 export const keyShare = lock("FOR KEY SHARE")

@@ -13,6 +13,7 @@ import * as IdempotencyKeys from "../append/IdempotencyKeys.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
@@ -110,7 +111,7 @@ export const make = (
     const position = yield* derivation.lock(project_id)
     const sessions = Array.from(new Set(candidates.map(({ session_number }) => Number(session_number))))
     const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", sessions)}${ofBuckets}`
-    if (Locks.areNeeded(sql)) {
+    if (!Dialects.of(sql).isSerial) {
       yield* sql`SELECT session_number FROM sessions WHERE ${isOfSessions} ORDER BY session_number ${Locks.update(sql)}`
     }
     if (unmarked === undefined) {

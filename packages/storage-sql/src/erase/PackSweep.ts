@@ -14,7 +14,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
-import * as TableScan from "../dialect/TableScan.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -65,7 +65,9 @@ export const make = (
     }>`SELECT session_number FROM sessions ${hint}
       WHERE project_id = ${number} AND pending_sweep > 0 ORDER BY session_number LIMIT ${limit}`
     // Reads all sessions of the project where their index is corrupt.
-    const rows = yield* Effect.catchIf(list(sql.literal("")), isCorruption, () => list(TableScan.hint(sql)))
+    const rows = yield* Effect.catchIf(list(sql.literal("")), isCorruption, () =>
+      list(sql.literal(Dialects.of(sql).noIndex))
+    )
     return rows.map(({ session_number }) => Number(session_number))
   })
 

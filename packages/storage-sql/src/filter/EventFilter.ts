@@ -6,7 +6,7 @@ import type { EventId, EventQuery, FieldFilter } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
-import * as RowsByName from "../dialect/RowsByName.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as FieldConditions from "./FieldConditions.ts"
@@ -121,7 +121,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       type: "uuid",
       lock: sql``
     } as const
-    return { rows: RowsByName.select(sql, selection, ids), count: ids.length }
+    return { rows: Dialects.of(sql).rowsByName(selection, ids), count: ids.length }
   }
 
   /** Finds events by streams that contain no others. */

@@ -265,7 +265,7 @@ export default Effect.gen(function* () {
   ) ${clustered}`
 
   // The sums of `storage_usage` over the sessions of each agent, by the rules of its events and in stripes: see
-  // `dialect/Stripe`. What was erased of packs is taken from the rows with empty rules.
+  // `dialect/Dialect`. What was erased of packs is taken from the rows with empty rules.
   yield* sql`CREATE TABLE agent_usage (
     project_id INTEGER NOT NULL,
     agent_number INTEGER NOT NULL,

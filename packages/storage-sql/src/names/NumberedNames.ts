@@ -7,7 +7,7 @@ import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
-import * as RowsByName from "../dialect/RowsByName.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as SqlErrors from "../sql/SqlErrors.ts"
 
 interface Kind {
@@ -51,8 +51,7 @@ interface NumberedName {
 
 /** Names and numbers of those names that exist. */
 export const select = (sql: SqlClient.SqlClient, kind: Kind, project_id: number, names: ReadonlyArray<string>) =>
-  RowsByName.select<NumberedName>(
-    sql,
+  Dialects.of(sql).rowsByName<NumberedName>(
     {
       table: kind.table,
       columns: sql`${sql(kind.name)} AS name, ${sql(kind.number)} AS number`,

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 
 /** Columns with more bytes are read in slices, which takes another round trip. */
 const maxShortBytes = 64 * 1024
@@ -16,10 +16,7 @@ const sliceBytes = 16 * 1024
 
 /** The bytes of a column, under the column's name; NULL if they are long. */
 export const selectShort = (sql: SqlClient.SqlClient, column: string): Statement.Fragment =>
-  sql.onDialectOrElse({
-    pg: () => sql`CASE WHEN octet_length(${sql(column)}) <= ${maxShortBytes} THEN ${sql(column)} END AS ${sql(column)}`,
-    orElse: () => StoredBytes.select(sql, column)
-  })
+  Dialects.of(sql).shortBytes(column, maxShortBytes)
 
 interface Slice<Key> {
   readonly key: Key

@@ -16,7 +16,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as LateRows from "./LateRows.ts"
 import * as LongBytes from "./LongBytes.ts"
-import * as TableScan from "../dialect/TableScan.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
@@ -52,7 +52,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         WHERE project_id = ${number} AND ${name} = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
     // Reads all sessions of the project where the index of their names is corrupt.
     const [row] = yield* Effect.catchIf(find(sql.literal("session_id")), isCorruption, () =>
-      find(TableScan.column(sql, "session_id"))
+      find(sql.literal(Dialects.of(sql).unindexed("session_id")))
     )
     return row && toSessionState(row)
   })

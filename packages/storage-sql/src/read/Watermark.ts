@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as LostCommits from "../dialect/LostCommits.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import { isTransient } from "../sql/SqlErrors.ts"
@@ -100,7 +101,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   const watermark = Effect.fn("SqlStorage.watermark")(function* (project: ProjectId) {
-    if (!CommitOrder.isSerial(sql)) return yield* settle
+    if (!Dialects.of(sql).isSerial) return yield* settle
     const number = yield* projects.find(project)
     if (number === undefined) return EventTime.lowestId
     return (yield* CommitOrder.newest(sql, number, yield* Clock.currentTimeMillis)) ?? EventTime.lowestId

@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Locks from "../dialect/Locks.ts"
-import * as Snapshot from "../dialect/Snapshot.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
@@ -132,7 +132,9 @@ export const make = (sql: SqlClient.SqlClient) => {
       position = now
     }
     // The rows change more often than the read takes.
-    return yield* Snapshot.within(sql, Effect.flatMap(read(project_id), use))
+    return yield* sql.withTransaction(
+      Effect.andThen(Dialects.of(sql).beginSnapshot, Effect.flatMap(read(project_id), use))
+    )
   })
 
   return { read, put, reset, lock, tryLock, unchanged }

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as EachRow from "../dialect/EachRow.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import type { CountedEvent } from "./CountedEvent.ts"
@@ -187,7 +187,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       found.push(
         // Joined otherwise, Postgres would compare all rows of the project with each other until it has statistics of them.
         ...(yield* sql<Row>`WITH wanted ${keys.names} AS (${keys.of(chunk.map(columnsOf))})
-          SELECT ${columns} FROM wanted ${EachRow.join(sql, "rollups", "r", columns, condition)}`)
+          SELECT ${columns} FROM wanted ${Dialects.of(sql).joinEach("rollups", "r", columns, condition)}`)
       )
     }
     return found

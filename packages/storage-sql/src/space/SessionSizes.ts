@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as IndexWrites from "../dialect/IndexWrites.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 
 /** Sessions that are looked at besides those asked for, to put sessions of nearly the same size in order. */
 const maxOfSimilarSize = 10_000
@@ -19,7 +19,7 @@ export const isRanked = (sql: SqlClient.SqlClient): Statement.Fragment =>
 /** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction, for what is not ranked here. */
 export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Statement.Fragment => {
   const size = sql`sessions.stored_bytes + ${by}`
-  if (!IndexWrites.areOnlyForChanges(sql)) return sql`stored_bytes = ${size}`
+  if (!Dialects.of(sql).keepsUnchangedIndexes) return sql`stored_bytes = ${size}`
   return sql`stored_bytes = ${size}, ranked_bytes = CASE
     WHEN ${size} BETWEEN sessions.ranked_bytes AND sessions.ranked_bytes + sessions.ranked_bytes / 8
     THEN sessions.ranked_bytes ELSE ${size} END`
@@ -28,7 +28,7 @@ export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Stateme
 export const make = (sql: SqlClient.SqlClient) => {
   /** After updates with `grown`, for sessions that may not be in their place. */
   const rank = (project_id: number, sessions: ReadonlyArray<number>): Effect.Effect<void, SqlError.SqlError> =>
-    sessions.length === 0 || IndexWrites.areOnlyForChanges(sql)
+    sessions.length === 0 || Dialects.of(sql).keepsUnchangedIndexes
       ? Effect.void
       : Effect.asVoid(sql`UPDATE sessions SET ranked_bytes = stored_bytes
           WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}

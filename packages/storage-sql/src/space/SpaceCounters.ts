@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as Stripe from "../dialect/Stripe.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as SessionSizes from "./SessionSizes.ts"
@@ -141,7 +141,7 @@ const addingTo = (sql: SqlClient.SqlClient, table: string, key: Statement.Fragme
 export const statements = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, BulkValues.named({ ...usageTypes, ...Bucket.types(sql) }))
   const agentColumns = BulkValues.make(sql, BulkValues.named(agentTypes))
-  const stripe = Stripe.current(sql)
+  const stripe = sql.literal(Dialects.of(sql).stripe)
   const always: Statement.Fragment = sql.literal("true")
   const names = sql.literal(`(${Object.keys(agentTypes).join(", ")}, stripe)`)
   const addingToSessions = addingTo(

@@ -1,6 +1,7 @@
 /** Makes bytes again of text that damage has put into a key: no statement that names the bytes would find its row. */
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import { isCorruption } from "./SqlErrors.ts"
 
@@ -16,7 +17,7 @@ export const repair = (
   sql: SqlClient.SqlClient,
   { column, isOfParent, table }: Key
 ): Effect.Effect<void, SqlError.SqlError> => {
-  if (!StoredBytes.canBeText(sql)) return Effect.void
+  if (!Dialects.of(sql).canHoldText) return Effect.void
   const toBytes = sql`UPDATE OR REPLACE ${sql(table)} SET ${sql(column)} = ${StoredBytes.value(sql, column)}
     WHERE ${isOfParent} AND ${sql(column)} < x''`
   // The other indexes still have the bytes, if only the row has changed.

@@ -6,7 +6,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CallTimes from "../dialect/CallTimes.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
-import * as IdTime from "../dialect/IdTime.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
@@ -42,6 +42,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const lastsUpTo = Effect.fnUntraced(function* (project_id: number, sessions: Iterable<number>, upTo: EventId) {
     const found = new Map<number, Last>()
     const newest = EventIndex.direction(sql, "desc")
+    const dialect = Dialects.of(sql)
     const bySession = EventIndex.hint(sql, "events_by_session")
     for (const { buckets, rows: ofShard } of Bucket.split(sql, Array.from(sessions), Bucket.ofNumber)) {
       const ofSession = sql`e.project_id = u.project_id AND e.session_number = u.session_number
@@ -49,7 +50,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const ofAgent = sql`${ofSession} AND e.agent_number = u.agent_number`
       const near = sql`(SELECT e.event_id FROM events e ${bySession} WHERE ${ofAgent} AND e.distant_at IS NULL
         ORDER BY e.event_id ${newest} LIMIT 1)`
-      const from = IdTime.firstIdOf(sql, sql`${IdTime.msOf(sql, near)} - ${sql.literal(String(2 * CallTime.nearMs))}`)
+      const from = dialect.firstIdOf(sql`${dialect.idMs(near)} - ${sql.literal(String(2 * CallTime.nearMs))}`)
       for (const chunk of BulkValues.chunks(ofShard)) {
         const rows = yield* sql<LastRow>`SELECT u.session_number,
             (SELECT e.event_id FROM events e ${bySession} WHERE ${ofAgent} ORDER BY e.event_id ${newest} LIMIT 1) AS last,

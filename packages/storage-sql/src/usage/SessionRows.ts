@@ -3,7 +3,7 @@ import { type EventId, SessionParts, SessionRank, type SessionOrder, Tally } fro
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as EachRow from "../dialect/EachRow.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -77,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         AND r.session_number = asked.session`
       const asked = askedRows.of(chunk.map((session) => ({ series: Series.session, session })))
       const rows = yield* sql<Rollups.Row>`WITH asked ${askedRows.names} AS (${asked})
-        SELECT ${columns} FROM asked ${EachRow.join(sql, "rollups", "r", columns, condition)}`
+        SELECT ${columns} FROM asked ${Dialects.of(sql).joinEach("rollups", "r", columns, condition)}`
       for (const row of rows) {
         const read = Rollups.tryOf(project_id, row)
         if (read === undefined) {

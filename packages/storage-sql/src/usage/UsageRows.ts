@@ -12,7 +12,7 @@ import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as EachRow from "../dialect/EachRow.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as CountedEvents from "../rollup/CountedEvents.ts"
@@ -125,7 +125,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const rows =
         yield* sql<Rollups.Row>`WITH people ${peopleRows.names} AS (${peopleRows.of(people.map((person) => ({ person })))}),
         ranges ${slotRanges.names} AS (${slotRanges.of(chunk)})
-        SELECT ${columns} FROM people CROSS JOIN ranges ${EachRow.join(sql, "rollups", "r", columns, condition)}`
+        SELECT ${columns} FROM people CROSS JOIN ranges ${Dialects.of(sql).joinEach("rollups", "r", columns, condition)}`
       yield* Damages.readable(() => rows.forEach((row) => found.push(Rollups.of(project_id, row))))
     }
     return found
