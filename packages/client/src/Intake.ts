@@ -1,5 +1,6 @@
 /** Makes events of calls that are over, and keeps them until they are sent: in memory, or in files. */
 import { type Asked, laterIn } from "@tachograph/capture/Endings"
+import { recordedOf } from "@tachograph/capture/Grouping"
 import * as Patterns from "@tachograph/capture/masking/Patterns"
 import type { Said } from "@tachograph/capture/Programs"
 import type { Api } from "@tachograph/formats"
@@ -93,19 +94,6 @@ export interface IntakeOptions {
   /** The JSON text of this process's fingerprint. */
   readonly fingerprint: () => Promise<string>
   readonly warn: Warn
-}
-
-const recordedOf = (
-  redacted: number,
-  subagent: string | undefined,
-  beside: Envelope["recorded"]
-): Envelope["recorded"] => {
-  const recorded = {
-    ...(redacted === 0 ? {} : { redacted }),
-    ...(subagent === undefined ? {} : { subagent }),
-    ...beside
-  }
-  return Object.keys(recorded).length === 0 ? undefined : recorded
 }
 
 /** Whether the call should have been recorded, and was not. */

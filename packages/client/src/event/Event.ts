@@ -1,4 +1,5 @@
 /** Events: what is sent, as a value for `redact` and as the text that keeps the payload byte for byte. */
+import type { Recorded } from "@tachograph/capture/Grouping"
 import type { Api } from "@tachograph/formats"
 import { parsed } from "@tachograph/formats/json/Read"
 
@@ -42,18 +43,8 @@ export interface RecordedEvent {
   readonly span_id?: string | undefined
   /** What the application keeps with the call. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /**
-   * What the recorder says of the event: how many parts of it were masked, which sub-agent of the program made the call, whether the answer
-   * came to a later request, and whether the payload is another one than was sent, made of that.
-   */
-  readonly recorded?:
-    | {
-        readonly redacted?: number
-        readonly subagent?: string
-        readonly retrieved?: boolean
-        readonly rebuilt?: boolean
-      }
-    | undefined
+  /** What the recorder says of the event. */
+  readonly recorded?: Recorded | undefined
 }
 
 /** Fields beside the payload. */

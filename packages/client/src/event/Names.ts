@@ -1,4 +1,5 @@
 /** Names of sessions, agents, versions and people that an application gives. No call is lost for one that an event cannot have. */
+import * as Groupings from "@tachograph/capture/Grouping"
 import { allowed, isTooLong, shortened } from "@tachograph/capture/Names"
 import type { Said } from "@tachograph/capture/Programs"
 import { sha256Of } from "../platform/Sha256.ts"
@@ -20,14 +21,20 @@ export const nameOf = async (value: unknown): Promise<string | undefined> => {
   return isTooLong(text) ? shortened(text, await sha256Of(text)) : text
 }
 
-/** What groups a call: as the application says, else as the program does that makes it. That one says a version of itself only. */
+/** What groups a call, with the names of the wire. */
 export const groupingOf = async ({ agent, agentVersion, person, session }: Grouping, said: Said) => {
-  const given = await nameOf(agent)
+  const given = {
+    agent: textOf(agent),
+    agent_version: textOf(agentVersion),
+    person: textOf(person),
+    session: textOf(session)
+  }
+  const names = Groupings.groupingOf(given, said)
   return {
-    session: (await nameOf(session)) ?? (await nameOf(said.session)),
-    agent: given ?? said.agent,
-    agent_version: (await nameOf(agentVersion)) ?? (given === undefined ? await nameOf(said.version) : undefined),
-    person: await nameOf(person),
-    subagent: await nameOf(said.subagent)
+    session: await nameOf(names.session),
+    agent: await nameOf(names.agent),
+    agent_version: await nameOf(names.agent_version),
+    person: await nameOf(names.person),
+    subagent: await nameOf(names.subagent)
   }
 }

@@ -91,7 +91,7 @@ function* makeOfCall(call: PassedCall, bodies: Bodies, begun: EventOfCall.Begun)
     occurredAt,
     durationMs,
     firstByteMs,
-    recorded: rebuilt === undefined ? {} : { rebuilt: true }
+    recorded: rebuilt && { rebuilt: true }
   }
   const event = yield* EventOfCall.write(call, draft, inputs === undefined ? cutInputs : undefined)
   if (event === undefined) return "too-many-credentials"

@@ -1,10 +1,11 @@
 /** The text of an event, of what is known of a call. */
 import type { Asked, BegunCalls } from "@tachograph/capture/Endings"
+import { type Grouping, type Recorded, recordedOf } from "@tachograph/capture/Grouping"
 import * as Masking from "@tachograph/capture/masking/Call"
 import { Steps } from "@tachograph/core"
 import type { Api } from "@tachograph/formats"
 import { isUtf8 } from "node:buffer"
-import type { Grouping, PassedCall } from "./PassedCall.ts"
+import type { PassedCall } from "./PassedCall.ts"
 
 /** What is known of a call that was made in the background, without credentials. */
 interface BegunCall {
@@ -51,7 +52,7 @@ interface Draft {
   readonly durationMs: number | undefined
   readonly firstByteMs: number | undefined
   /** What is recorded of it beside its masks. */
-  readonly recorded: object
+  readonly recorded: Recorded | undefined
 }
 
 /** The event of a call without its credentials; undefined if there are too many. `toJson` makes JSON of inputs that are none. */
@@ -78,15 +79,13 @@ export function* write(
   if (written === undefined) return undefined
   const safe = JSON.parse(Buffer.from(written).toString()) as Envelope
   const { subagent, ...beside } = safe
-  const ofMasks = masked.count === 0 ? {} : { redacted: masked.count }
-  const recorded = { ...ofMasks, ...(subagent === undefined ? {} : { subagent }), ...draft.recorded }
-  const hasRecorded = Object.keys(recorded).length > 0
+  const recorded = recordedOf(masked.count, subagent, draft.recorded)
   const body = Buffer.concat([
     Buffer.from(`{"event_name":"llm","properties":{"api":${JSON.stringify(draft.api)},"inputs":`),
     masked.inputs,
     Buffer.from(`,"output":`),
     masked.output,
-    Buffer.from(`},${JSON.stringify({ ...beside, recorded: hasRecorded ? recorded : undefined }).slice(1)}`)
+    Buffer.from(`},${JSON.stringify({ ...beside, recorded }).slice(1)}`)
   ])
   return { body, begun: () => begunOf(masked.inputs, safe) }
 }

@@ -3,19 +3,11 @@
  * the thread on which calls pass. It can be cloned.
  */
 import type * as Failures from "@tachograph/capture/Failures"
+import type { Grouping } from "@tachograph/capture/Grouping"
 import type { Kind } from "@tachograph/capture/Kinds"
 
 /** What ended a call early: the client, the connection to the upstream, or the end of the proxy. */
 export type Interruption = Extract<Failures.Interruption, "aborted" | "connection_error" | "timeout" | "exit">
-
-/** The fields of an event that group calls, and the sub-agent of a program that makes them. */
-export interface Grouping {
-  readonly session?: string | undefined
-  readonly agent?: string | undefined
-  readonly agent_version?: string | undefined
-  readonly person?: string | undefined
-  readonly subagent?: string | undefined
-}
 
 export interface PassedCall {
   readonly kind: Kind

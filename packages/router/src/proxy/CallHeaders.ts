@@ -1,8 +1,9 @@
 /** What the headers of a call say of it. */
+import * as Grouping from "@tachograph/capture/Grouping"
 import * as Credentials from "@tachograph/capture/masking/Credentials"
 import { saidBy } from "@tachograph/capture/Programs"
 import { nameOf } from "../calls/CallName.ts"
-import type { Grouping, PassedCall } from "../calls/PassedCall.ts"
+import type { PassedCall } from "../calls/PassedCall.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 
 /** The headers that group calls, and the fields of an event that they fill. */
@@ -11,7 +12,7 @@ export const groupings = {
   agent: "x-tachograph-agent",
   agent_version: "x-tachograph-agent-version",
   person: "x-tachograph-person"
-} as const satisfies Partial<Record<keyof Grouping, string>>
+} as const satisfies Partial<Record<keyof Grouping.Grouping, string>>
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -26,27 +27,20 @@ const decode = (value: string): string => {
   }
 }
 
-/** An empty header, as of an environment variable that is not set, is none, also where it has a byte order mark. */
-const named = (value: string | undefined): string | undefined => {
-  const text = value === undefined ? "" : decode(value)
-  return text === "" ? undefined : nameOf(text)
-}
-
-/** What groups a call: Tachograph's headers, else what the program says. It says a version of itself, not of an agent with another name. */
+/** What groups a call: Tachograph's headers, else what the program says. An empty header, as of a variable that is not set, is none. */
 export const groupingOf = (headers: ForwardedHeaders.RawHeaders): Pick<PassedCall, "grouping" | "program"> => {
-  const given = (field: keyof typeof groupings) => named(ForwardedHeaders.valueOf(headers, groupings[field]))
-  const said = saidBy((name) => ForwardedHeaders.valueOf(headers, name))
-  const agent = given("agent")
-  return {
-    grouping: {
-      session: given("session") ?? named(said.session),
-      agent: agent ?? said.agent,
-      agent_version: given("agent_version") ?? (agent === undefined ? named(said.version) : undefined),
-      person: given("person"),
-      subagent: named(said.subagent)
-    },
-    program: said.agent
+  const textOf = (name: string) => {
+    const value = ForwardedHeaders.valueOf(headers, name)
+    return value === undefined ? undefined : decode(value)
   }
+  const said = saidBy(textOf)
+  const given = {
+    session: textOf(groupings.session),
+    agent: textOf(groupings.agent),
+    agent_version: textOf(groupings.agent_version),
+    person: textOf(groupings.person)
+  }
+  return { grouping: Grouping.groupingOf(given, said, nameOf), program: said.agent }
 }
 
 /** What a request has of credentials, the longest first, and what may be one. */
