@@ -1,6 +1,6 @@
 /** What groups a call, and what an event says of how it was recorded: one rule for the client and the proxy. */
 import { allowed } from "./Names.ts"
-import type { Said } from "./Programs.ts"
+import type { ProgramNames } from "./Programs.ts"
 
 /** The fields of an event that group calls, and the sub-agent of a program that makes them. */
 export interface Grouping {
@@ -17,7 +17,7 @@ export interface Grouping {
  */
 export const groupingOf = (
   given: Omit<Grouping, "subagent">,
-  said: Said,
+  said: ProgramNames,
   cut: (name: string) => string = (name) => name
 ): Grouping => {
   const named = (name: string | undefined) => (name === undefined || name === "" ? undefined : cut(allowed(name)))

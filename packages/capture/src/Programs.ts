@@ -4,7 +4,7 @@
  */
 import { get, parsed, text } from "@tachograph/formats/json/Read"
 
-export interface Said {
+export interface ProgramNames {
   readonly agent?: string | undefined
   readonly version?: string | undefined
   /** Kept when the program resumes or compacts it. A fork is another one. */
@@ -66,7 +66,7 @@ const firstOf = (names: ReadonlyArray<string>, valueOf: ValueOf): string | undef
 }
 
 /** What the headers of a call say. */
-export const saidBy = (valueOf: ValueOf): Said => {
+export const saidBy = (valueOf: ValueOf): ProgramNames => {
   const product = valueOf("user-agent") ?? ""
   for (const program of programs) {
     const { agent, mark } = program

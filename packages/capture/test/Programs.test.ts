@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { type Said, saidBy, sessionInBody } from "@tachograph/capture/Programs"
+import { type ProgramNames, saidBy, sessionInBody } from "@tachograph/capture/Programs"
 
-const said = (headers: Readonly<Record<string, string>>): Said => saidBy((name) => headers[name])
+const said = (headers: Readonly<Record<string, string>>): ProgramNames => saidBy((name) => headers[name])
 
 /** Headers as the programs send them, without those that say nothing of it. */
 const claudeCode = {

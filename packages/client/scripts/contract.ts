@@ -36,7 +36,9 @@ const lines = (type: string) => `  ${type}\n`
 
 /** An object may have more than its fields. */
 const restOf = ({ allOf = [] }: Schema): ReadonlyArray<string> =>
-  allOf.some(({ additionalProperties }) => additionalProperties !== undefined) ? ["readonly [key: string]: unknown"] : []
+  allOf.some(({ additionalProperties }) => additionalProperties !== undefined)
+    ? ["readonly [key: string]: unknown"]
+    : []
 
 const component = (name: string, schema: Schema): string =>
   schema.properties === undefined

@@ -3,7 +3,7 @@ import type { Kind } from "@tachograph/capture/Kinds"
 import { isConverse } from "@tachograph/capture/Recognise"
 import { isBilled, PathCounts } from "@tachograph/capture/Unrecognised"
 import { rebuiltOf } from "@tachograph/capture/Wire"
-import { Starts } from "./aisdk/Starts.ts"
+import { OpenCalls } from "./aisdk/OpenCalls.ts"
 import * as AiSdk from "./aisdk/Telemetry.ts"
 import { serverOf } from "./api/Access.ts"
 import { type Api as TachographApi, createApi, unavailable } from "./api/Api.ts"
@@ -34,7 +34,7 @@ export class Core {
   readonly budget: Budget
   readonly context = Context.make()
   readonly #open = new Set<Call>()
-  readonly #starts: Starts
+  readonly #openCalls: OpenCalls
   readonly delivery: Delivery
   readonly #options: RecorderOptions
   readonly #fetch: Tap.Fetch
@@ -78,7 +78,7 @@ export class Core {
       },
       onOutage: (cause) => warn("calls wait, because they cannot be sent", cause)
     })
-    this.#starts = new Starts({
+    this.#openCalls = new OpenCalls({
       memory: this.budget,
       maxBytes: (options.maxBytes ?? defaults.maxBytes) / 4,
       lost: () => this.intake.lose({ reason: "memory" })
@@ -209,7 +209,7 @@ export class Core {
     return {
       ...this.delivery.counters(),
       postponed: this.intake.postponed,
-      underWay: this.#open.size + this.#starts.size,
+      underWay: this.#open.size + this.#openCalls.size,
       making: this.intake.making,
       onDisk: this.intake.onDisk,
       heldBytes: this.budget.held,
@@ -219,7 +219,7 @@ export class Core {
 
   aiSdk(bound: Context.CallContext): AiSdk.AiSdkTelemetry {
     return AiSdk.make({
-      starts: this.#starts,
+      openCalls: this.#openCalls,
       unreadMs: this.#options.unreadMs ?? defaults.unreadMs,
       context: () => this.contextOf(bound),
       record: (call, context) => this.recordIn(context, { api: "aisdk", ...call }),
@@ -311,7 +311,7 @@ export class Core {
       isBusy: () => this.intake.isBusy && !this.intake.isLeftOnDisk,
       endCalls: () => {
         for (const call of this.#open) call.end("exit")
-        for (const started of this.#starts.takeOpen()) {
+        for (const started of this.#openCalls.takeOpen()) {
           // JSON cannot write all that an application gives to the AI SDK.
           try {
             this.recordIn(started.context, { api: "aisdk", ...AiSdk.unfinished(started) })
@@ -323,7 +323,7 @@ export class Core {
       flush: (isHeld) => this.flush(timeoutMs, { isAtEnd: true, isHeld }),
       exit: () => {
         for (const call of this.#open) call.abandon("exit")
-        for (let open = this.#starts.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
+        for (let open = this.#openCalls.size; open > 0; open--) this.delivery.drop({ reason: "exit" })
         this.intake.exit()
         // The user has no counters.
         if (!this.#hasRecorder) Warnings.sayLost(this.#warn, this.counters().dropped)

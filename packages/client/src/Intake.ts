@@ -2,7 +2,7 @@
 import { type Asked, laterIn } from "@tachograph/capture/Endings"
 import { recordedOf } from "@tachograph/capture/Grouping"
 import * as Patterns from "@tachograph/capture/masking/Patterns"
-import type { Said } from "@tachograph/capture/Programs"
+import type { ProgramNames } from "@tachograph/capture/Programs"
 import type { Api } from "@tachograph/formats"
 import type { CallContext } from "./context/Context.ts"
 import type { Budget } from "./delivery/Budget.ts"
@@ -25,13 +25,13 @@ import { Turns } from "./Turns.ts"
 import type { Warn } from "./Warnings.ts"
 
 /** The payload of a call, whose format its inputs decide: null where they are no model call. */
-interface Found extends Made {
+interface FoundCall extends Made {
   readonly instead?: Instead
   /** What is recorded of it beside its masks. */
   readonly recorded?: Envelope["recorded"]
   readonly apiOf: (inputs: Record<string, unknown>) => Api | null
   /** Absent where nothing tells the headers of the call. */
-  readonly said?: Said
+  readonly said?: ProgramNames
 }
 
 /** What counts in place of a draft: the end of a call is one of that call. */
@@ -44,7 +44,7 @@ interface Instead {
 /** A call that is over and becomes an event. */
 export interface Draft {
   /** Undefined where it cannot be read, and `none` where nothing is to be recorded. */
-  readonly payload: () => Promise<Found | "none" | undefined>
+  readonly payload: () => Promise<FoundCall | "none" | undefined>
   readonly envelope: Partial<Envelope>
   readonly context: CallContext
   /** Gives back what the call holds of the budget. Called once. */

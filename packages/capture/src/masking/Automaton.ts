@@ -1,19 +1,19 @@
 /**
- * Finds what patterns match, in time linear in the text: states of the program that can be reached together are one place of an
+ * Finds what patterns match, in time linear in the text: states of the program that can be reached together are one set, a state of an
  * automaton, which is made when a text first leads there.
  */
 import { beyondWord, edge, inWord, type Program } from "./Program.ts"
 
 /** Where the program may be at some point of a text, before the assertions there are looked at. */
-export interface Place {
+export interface StateSet {
   readonly number: number
   readonly states: ReadonlyArray<number>
   /** What stands before it. */
   readonly before: number
 }
 
-/** The automaton is made anew when it has so many places. */
-const maxPlaces = 4_096
+/** The automaton is made anew when it has so many sets. */
+const maxStateSets = 4_096
 
 const unknown = -1
 
@@ -30,11 +30,11 @@ export class Automaton {
   readonly program: Program
   /** The class of the end of a text. */
   readonly endClass: number
-  /** How many states were looked at: known places cost nothing. */
+  /** How many states were looked at: known sets cost nothing. */
   work = 0
-  #places: Array<Place> = []
-  #byStates = new Map<string, Place>()
-  /** By place and class: twice the number of the next place, and one more where a match ends before the character. */
+  #stateSets: Array<StateSet> = []
+  #byStates = new Map<string, StateSet>()
+  /** By set and class: twice the number of the next set, and one more where a match ends before the character. */
   #moves: Int32Array
   readonly #width: number
   /** What follows a state without a character, by the state and what stands around. */
@@ -81,27 +81,27 @@ export class Automaton {
   }
 
   /** Where a text begins. */
-  get begin(): Place {
-    return this.#placeOf(this.#first, edge)
+  get begin(): StateSet {
+    return this.#stateSetOf(this.#first, edge)
   }
 
   /** Whether no match has begun there that may still end. */
-  isIdle(place: Place): boolean {
-    return place.states.length === 1
+  isIdle(stateSet: StateSet): boolean {
+    return stateSet.states.length === 1
   }
 
-  #placeOf(states: ReadonlyArray<number>, before: number): Place {
+  #stateSetOf(states: ReadonlyArray<number>, before: number): StateSet {
     const key = `${before} ${states.join()}`
     const known = this.#byStates.get(key)
     if (known !== undefined) return known
-    if (this.#places.length >= maxPlaces) {
-      this.#places = []
+    if (this.#stateSets.length >= maxStateSets) {
+      this.#stateSets = []
       this.#byStates = new Map()
     }
-    const number = this.#places.length
-    const place = { number, states, before }
-    this.#places.push(place)
-    this.#byStates.set(key, place)
+    const number = this.#stateSets.length
+    const stateSet = { number, states, before }
+    this.#stateSets.push(stateSet)
+    this.#byStates.set(key, stateSet)
     const needed = (number + 1) * this.#width
     if (this.#moves.length < needed) {
       const moves = new Int32Array(2 * needed)
@@ -109,36 +109,37 @@ export class Automaton {
       this.#moves = moves
     }
     this.#moves.fill(unknown, needed - this.#width, needed)
-    return place
+    return stateSet
   }
 
   /** Where a character leads, and whether a match ends before it. */
-  move(place: Place, characterClass: number): { readonly to: Place; readonly isEnd: boolean } {
+  move(stateSet: StateSet, characterClass: number): { readonly to: StateSet; readonly isEnd: boolean } {
     // The automaton may have been made anew.
-    const from = this.#places[place.number] === place ? place : this.#placeOf(place.states, place.before)
+    const from =
+      this.#stateSets[stateSet.number] === stateSet ? stateSet : this.#stateSetOf(stateSet.states, stateSet.before)
     const move = this.#moves[from.number * this.#width + characterClass]!
     if (move === unknown) return this.#made(from, characterClass)
-    return { to: this.#places[move >> 1]!, isEnd: (move & 1) === 1 }
+    return { to: this.#stateSets[move >> 1]!, isEnd: (move & 1) === 1 }
   }
 
-  #made(place: Place, characterClass: number): { readonly to: Place; readonly isEnd: boolean } {
+  #made(stateSet: StateSet, characterClass: number): { readonly to: StateSet; readonly isEnd: boolean } {
     const after = this.kindOf(characterClass)
     const next = new Set(this.#first)
     let isEnd = false
-    for (const state of place.states) {
-      for (const reached of this.reach(state, place.before, after)) {
+    for (const state of stateSet.states) {
+      for (const reached of this.reach(state, stateSet.before, after)) {
         this.work++
         const one = this.program.states[reached]!
         if (one.type === "match") isEnd = true
         else if (one.type === "class" && one.isIn[characterClass] === 1) next.add(one.to)
       }
     }
-    const to = this.#placeOf(
+    const to = this.#stateSetOf(
       [...next].sort((a, b) => a - b),
       after
     )
-    if (this.#places[place.number] === place)
-      this.#moves[place.number * this.#width + characterClass] = 2 * to.number + (isEnd ? 1 : 0)
+    if (this.#stateSets[stateSet.number] === stateSet)
+      this.#moves[stateSet.number * this.#width + characterClass] = 2 * to.number + (isEnd ? 1 : 0)
     return { to, isEnd }
   }
 
@@ -149,24 +150,24 @@ export class Automaton {
   matchesPlain(text: Uint8Array, from: number, to: number, maxWork: number): boolean | undefined {
     const { classOf } = this.program
     const width = this.#width
-    let place = this.begin.number
+    let stateSet = this.begin.number
     let moves = this.#moves
     const lastWork = this.work + maxWork
     for (let at = from; at < to; at++) {
       const byte = text[at]!
       if (byte >= 0x80 || byte === 0x5c) return undefined
-      const move = moves[place * width + classOf[byte]!]!
+      const move = moves[stateSet * width + classOf[byte]!]!
       if (move >= 0) {
         if ((move & 1) === 1) return true
-        place = move >> 1
+        stateSet = move >> 1
         continue
       }
-      const made = this.#made(this.#places[place]!, classOf[byte]!)
+      const made = this.#made(this.#stateSets[stateSet]!, classOf[byte]!)
       if (made.isEnd) return true
-      place = made.to.number
+      stateSet = made.to.number
       moves = this.#moves
       if (this.work > lastWork) return undefined
     }
-    return this.move(this.#places[place]!, this.endClass).isEnd
+    return this.move(this.#stateSets[stateSet]!, this.endClass).isEnd
   }
 }

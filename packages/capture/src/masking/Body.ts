@@ -21,14 +21,14 @@ export interface MaskedBody extends Masked {
 
 /** The body of a request or an answer, which is JSON or breaks off: then what has come of it is masked. */
 export function* masked(text: Uint8Array): Steps<MaskedBody> {
-  const found = new Found(text)
+  const found = new FoundParts(text)
   yield* found.visit(ofBody, "")
   return { ...(yield* replaced(text, found)), values: found.values }
 }
 
 /** A JSON text without what patterns match in its texts, at the places of a table. */
 export function* withoutMatches(text: Uint8Array, patterns: Automaton, place: Place, known?: Known): Steps<Masked> {
-  const found = new Found(text, patterns, known)
+  const found = new FoundParts(text, patterns, known)
   yield* found.visit(place, "")
   return found.bounds.length === 0 ? { text, count: 0 } : yield* replaced(text, found)
 }
@@ -45,7 +45,7 @@ const longestName = 512
 
 const decoder = new TextDecoder()
 
-class Found {
+class FoundParts {
   readonly bounds: Array<number> = []
   readonly unquoted = new Set<number>()
   readonly values: Array<string> = []

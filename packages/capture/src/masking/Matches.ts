@@ -1,5 +1,5 @@
 /** Where the parts of a text are of which every character belongs to a match. */
-import type { Automaton, Place } from "./Automaton.ts"
+import type { Automaton, StateSet } from "./Automaton.ts"
 import type { Steps } from "./Steps.ts"
 
 /** Characters that a step passes. */
@@ -16,7 +16,7 @@ export interface Budget {
 /** For texts of so many characters: ordinary patterns and texts take a small part of it. */
 export const budgetFor = (characters: number): Budget => ({ left: characters + 1_000_000 })
 
-/** States of a place from which the text leads to the end of a match. */
+/** States of a set from which the text leads to the end of a match. */
 interface Live {
   readonly number: number
   readonly states: ReadonlySet<number>
@@ -54,30 +54,30 @@ class Search {
   readonly bounds: Array<number> = []
   readonly #automaton: Automaton
   readonly #text: string
-  #place: Place
+  #stateSet: StateSet
   /** Where it was since no match has begun that may still end. */
-  readonly #passed: Array<Place> = []
+  readonly #passed: Array<StateSet> = []
   #from = 0
   #isFound = false
   readonly #lives = new Map<string, Live>()
-  readonly #steps = new Map<Place, Map<number, StepBack>>()
+  readonly #steps = new Map<StateSet, Map<number, StepBack>>()
 
   constructor(automaton: Automaton, text: string) {
     this.#automaton = automaton
     this.#text = text
-    this.#place = automaton.begin
+    this.#stateSet = automaton.begin
   }
 
   /** Passes the character at an index, or the end. */
   *pass(at: number): Steps<void> {
-    if (this.#automaton.isIdle(this.#place)) {
+    if (this.#automaton.isIdle(this.#stateSet)) {
       yield* this.end()
       this.#from = at
     }
-    if (this.#passed.length < maxTogether) this.#passed.push(this.#place)
-    const { isEnd, to } = this.#automaton.move(this.#place, this.#classAt(at))
+    if (this.#passed.length < maxTogether) this.#passed.push(this.#stateSet)
+    const { isEnd, to } = this.#automaton.move(this.#stateSet, this.#classAt(at))
     if (isEnd) this.#isFound = true
-    this.#place = to
+    this.#stateSet = to
   }
 
   /** No match goes on from here. */
@@ -120,22 +120,22 @@ class Search {
   }
 
   /** `live` are the states after the character. */
-  #stepBack(place: Place, characterClass: number, live: Live): StepBack {
-    const steps = this.#steps.get(place) ?? new Map<number, StepBack>()
-    this.#steps.set(place, steps)
+  #stepBack(stateSet: StateSet, characterClass: number, live: Live): StepBack {
+    const steps = this.#steps.get(stateSet) ?? new Map<number, StepBack>()
+    this.#steps.set(stateSet, steps)
     const key = live.number * 256 + characterClass
-    const known = steps.get(key) ?? this.#stepBackAnew(place, characterClass, live)
+    const known = steps.get(key) ?? this.#stepBackAnew(stateSet, characterClass, live)
     steps.set(key, known)
     return known
   }
 
-  #stepBackAnew(place: Place, characterClass: number, live: Live): StepBack {
+  #stepBackAnew(stateSet: StateSet, characterClass: number, live: Live): StepBack {
     const automaton = this.#automaton
     const after = automaton.kindOf(characterClass)
     const states = new Set<number>()
     let isCovered = false
-    for (const state of place.states) {
-      for (const reached of automaton.reach(state, place.before, after)) {
+    for (const state of stateSet.states) {
+      for (const reached of automaton.reach(state, stateSet.before, after)) {
         automaton.work++
         const one = automaton.program.states[reached]!
         if (one.type === "match") states.add(state)

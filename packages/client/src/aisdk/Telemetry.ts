@@ -6,11 +6,11 @@ import { failureOf } from "@tachograph/capture/Failures"
 import type { CallContext } from "../context/Context.ts"
 import { isObject } from "../event/Event.ts"
 import { secretsOf } from "../event/Secrets.ts"
-import * as Said from "./Said.ts"
-import type { Fields, Started, Starts } from "./Starts.ts"
+import * as AnswerSoFar from "./AnswerSoFar.ts"
+import type { Fields, OpenCalls, Started } from "./OpenCalls.ts"
+import * as StreamWatch from "./StreamWatch.ts"
+import * as TelemetryJson from "./TelemetryJson.ts"
 import { definitionsOf } from "./Tools.ts"
-import * as Watched from "./Watched.ts"
-import * as Written from "./Written.ts"
 
 /** For `registerTelemetry` of version 7, `registerTelemetryIntegration` of version 6, and `integrations` of a single call. */
 export interface AiSdkTelemetry {
@@ -49,7 +49,7 @@ export interface AiSdkCall {
 }
 
 export interface TelemetryOptions {
-  readonly starts: Starts
+  readonly openCalls: OpenCalls
   /** What surrounds the caller. */
   readonly context: () => CallContext
   /** How long a stream may lie unread before it is recorded as far as it came, in ms. */
@@ -73,8 +73,8 @@ const statusOf = ({ error }: Fields): number | undefined => {
 }
 
 const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
-  const inputs = Written.write(started.inputs)
-  const secrets = [started.told, Written.toldOf(event)].flatMap((told) => secretsOf(told, inputs))
+  const inputs = TelemetryJson.write(started.inputs)
+  const secrets = [started.told, TelemetryJson.toldOf(event)].flatMap((told) => secretsOf(told, inputs))
   secrets.sort((a, b) => b.length - a.length)
   return {
     inputs,
@@ -89,12 +89,12 @@ const callOf = (started: Started, event: Fields, output: string): AiSdkCall => {
 
 /** What a call comes to that is under way when the process ends. */
 export const unfinished = (started: Started): AiSdkCall =>
-  callOf(started, {}, Written.write({ ...started.said?.(), ...failureOf("exit") }))
+  callOf(started, {}, TelemetryJson.write({ ...started.said?.(), ...failureOf("exit") }))
 
-export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptions): AiSdkTelemetry => {
+export const make = ({ context, lost, openCalls, record, unreadMs }: TelemetryOptions): AiSdkTelemetry => {
   const end = (event: Fields, output: (started: Started) => string) => {
     // Version 7 tells the end of a step twice.
-    const started = starts.take(event, context())
+    const started = openCalls.take(event, context())
     if (started === undefined) return
     // JSON cannot write all that an application gives to the SDK.
     try {
@@ -109,34 +109,36 @@ export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptio
       if (isObject(event)) run(event)
     } catch {}
   }
-  const onStepEnd = safely((event) => end(event, ({ answered }) => Written.write(Written.outputOf(event, answered))))
+  const onStepEnd = safely((event) =>
+    end(event, ({ answered }) => TelemetryJson.write(TelemetryJson.outputOf(event, answered)))
+  )
 
   const begin = (event: Fields, inputs: Fields) =>
-    starts.add(event, {
+    openCalls.add(event, {
       inputs,
-      answered: Written.answeredBefore(event),
+      answered: TelemetryJson.answeredBefore(event),
       context: context(),
-      told: Written.toldOf(event),
+      told: TelemetryJson.toldOf(event),
       occurredAt: new Date(),
       startedAt: performance.now()
     })
   const endObject = (event: Fields) =>
     end(event, ({ answer }) => {
-      const text = Written.write(Written.objectOf(event, answer))
-      return event["error"] === undefined ? text : Written.withoutKeys(text)
+      const text = TelemetryJson.write(TelemetryJson.objectOf(event, answer))
+      return event["error"] === undefined ? text : TelemetryJson.withoutKeys(text)
     })
 
   const watch = (event: Fields, result: unknown) =>
     safely((answer) => {
       const { stream } = answer
       if (!(stream instanceof ReadableStream)) return
-      const said = Said.make((bytes) => starts.hold(event, bytes))
-      const unwatch = Watched.watch(stream, {
+      const said = AnswerSoFar.make((bytes) => openCalls.hold(event, bytes))
+      const unwatch = StreamWatch.watch(stream, {
         unreadMs,
         see: said.take,
-        left: (interruption) => end(event, () => Written.write({ ...said.result(), ...failureOf(interruption) }))
+        left: (interruption) => end(event, () => TelemetryJson.write({ ...said.result(), ...failureOf(interruption) }))
       })
-      starts.know(event, { said: said.result, unwatch })
+      openCalls.know(event, { said: said.result, unwatch })
     })(result)
 
   return {
@@ -148,21 +150,21 @@ export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptio
         ...(callId === undefined && isObject(tools) ? { tools: definitionsOf(tools, activeTools) } : {}),
         ...(stepToolChoice === undefined ? {} : { toolChoice: stepToolChoice })
       }
-      begin(event, { ...Written.inputsOf(event), ...prepared })
+      begin(event, { ...TelemetryJson.inputsOf(event), ...prepared })
     }),
     // Its settings, such as the temperature. The messages are those of the step.
-    onLanguageModelCallStart: safely((event) => starts.complete(event, Written.inputsOf(event))),
+    onLanguageModelCallStart: safely((event) => openCalls.complete(event, TelemetryJson.inputsOf(event))),
     onStepEnd,
     onStepFinish: onStepEnd,
     onStepError: safely((event) =>
       end(event, ({ said }) =>
-        Written.withoutKeys(Written.write({ ...said?.(), ...Written.failureOfError(event["error"]) }))
+        TelemetryJson.withoutKeys(TelemetryJson.write({ ...said?.(), ...TelemetryJson.failureOfError(event["error"]) }))
       )
     ),
     onAbort: safely((event) => {
       const { reason } = event
       const failure = failureOf(isObject(reason) && reason["name"] === "TimeoutError" ? "timeout" : "aborted")
-      end(event, ({ said }) => Written.write({ ...said?.(), ...failure }))
+      end(event, ({ said }) => TelemetryJson.write({ ...said?.(), ...failure }))
     }),
     executeLanguageModelCall: async (event) => {
       const result = await event.execute()
@@ -172,9 +174,9 @@ export const make = ({ context, lost, record, starts, unreadMs }: TelemetryOptio
     onStart: safely((event) => {
       const { operationId, output } = event
       // Whether an array, an enumeration or an object is asked for. Elsewhere it is a value of the application.
-      if (forObjects.has(operationId)) begin(event, { ...Written.inputsOf(event), output })
+      if (forObjects.has(operationId)) begin(event, { ...TelemetryJson.inputsOf(event), output })
     }),
-    onObjectStepEnd: safely((event) => starts.know(event, { answer: event })),
+    onObjectStepEnd: safely((event) => openCalls.know(event, { answer: event })),
     onEnd: safely((event) => {
       if ("object" in event) endObject(event)
     }),

@@ -5,7 +5,7 @@ import * as Utf8 from "../platform/Utf8.ts"
 import { backoffMs } from "./Backoff.ts"
 import * as Cause from "./Cause.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
-import { type Place, Queue } from "./Queue.ts"
+import { Queue, type Queued } from "./Queue.ts"
 import type { Outcome, Transport } from "./Transport.ts"
 
 interface LoadedEvent {
@@ -47,7 +47,7 @@ export interface DeliveryOptions {
   readonly onOutage: (cause: unknown) => void
 }
 
-interface Waiting extends Item, Place {
+interface Waiting extends Item, Queued {
   /** How many attempts failed in a way that makes sense to repeat a few times only. */
   limited: number
 }

@@ -13,7 +13,7 @@ const longestAloneMs = 5 * 60 * 1000
 const shareAlone = 4
 
 /** An event in the queue. */
-export interface Place {
+export interface Queued {
   /** The order of adding. */
   readonly number: number
   /** How many events had got through when this one failed last. */
@@ -28,7 +28,7 @@ interface Wait {
   readonly isAsked: boolean
 }
 
-export class Queue<Entry extends Place> {
+export class Queue<Entry extends Queued> {
   #waiting: Array<Entry> = []
   /** What failed since an event got through last. */
   #tried: Array<Entry> = []
@@ -51,7 +51,7 @@ export class Queue<Entry extends Place> {
     return this.#waiting.length + this.#tried.length + this.#alone.size + this.#due.length
   }
 
-  place(): Place {
+  place(): Queued {
     return { number: this.#added++, sentBefore: undefined, failuresAlone: 0 }
   }
 

@@ -1,7 +1,7 @@
 /** Names of sessions, agents, versions and people that an application gives. No call is lost for one that an event cannot have. */
 import * as Groupings from "@tachograph/capture/Grouping"
 import { allowed, isTooLong, shortened } from "@tachograph/capture/Names"
-import type { Said } from "@tachograph/capture/Programs"
+import type { ProgramNames } from "@tachograph/capture/Programs"
 import { sha256Of } from "../platform/Sha256.ts"
 import type { Grouping } from "./Event.ts"
 
@@ -22,7 +22,7 @@ export const nameOf = async (value: unknown): Promise<string | undefined> => {
 }
 
 /** What groups a call, with the names of the wire. */
-export const groupingOf = async ({ agent, agentVersion, person, session }: Grouping, said: Said) => {
+export const groupingOf = async ({ agent, agentVersion, person, session }: Grouping, said: ProgramNames) => {
   const given = {
     agent: textOf(agent),
     agent_version: textOf(agentVersion),

@@ -2,7 +2,7 @@
 import { recognise } from "@tachograph/capture"
 import { type Asked, askedOf } from "@tachograph/capture/Endings"
 import { type Kind, kindOf } from "@tachograph/capture/Kinds"
-import { type Said, saidBy } from "@tachograph/capture/Programs"
+import { type ProgramNames, saidBy } from "@tachograph/capture/Programs"
 import { answersIn, recogniseByAnswer } from "@tachograph/capture/Recognise"
 import type { WireApi } from "@tachograph/formats"
 import { secretsOf } from "../event/Secrets.ts"
@@ -34,7 +34,7 @@ export interface CapturedRequest {
   readonly text: () => Promise<string | undefined> | string | undefined
   readonly secrets: (inputs: string) => ReadonlyArray<string>
   /** What the program that makes the call says of itself. */
-  readonly said: () => Said
+  readonly said: () => ProgramNames
 }
 
 /** The address of a page or a worker, to which those of its calls may be relative. */

@@ -9,7 +9,7 @@ import { interruptionOf } from "../event/Interruption.ts"
 import { isRequest } from "../platform/Web.ts"
 import { Call, type CallListener, type Keeper, streamKeeper, textKeeper } from "./Call.ts"
 import * as CapturedRequest from "./CapturedRequest.ts"
-import * as Inside from "./Inside.ts"
+import * as NestedTaps from "./NestedTaps.ts"
 import * as ReadOnce from "./ReadOnce.ts"
 import * as TappedResponse from "./TappedResponse.ts"
 
@@ -55,7 +55,7 @@ export const takeOff = (tap: Fetch, before: Fetch): void => {
   for (let next: Fetch | undefined; (next = (globalThis.fetch as Tapped)[off]) !== undefined;) globalThis.fetch = next
 }
 
-const inside = Inside.shared()
+const nestedTaps = NestedTaps.shared()
 
 const keeperFor = ({ apiOf, asked, url }: CapturedRequest.CapturedRequest, response: Response): Keeper => {
   const type = response.headers.get("content-type") ?? ""
@@ -112,7 +112,7 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     return { call: new Call(request, budget, listener, open), request, sent, signal }
   }
   const tap = (...given: Parameters<Fetch>): ReturnType<Fetch> => {
-    const passage = inside.current()
+    const passage = nestedTaps.current()
     // A call never comes back to the `fetch` that it is made by: this is another one, such as one that a body makes as it is read.
     const above = passage?.below === fetch ? undefined : passage
     if (!isOn() || above?.isRecorded === true) return fetch(...given)
@@ -129,11 +129,11 @@ export const make = ({ begin, budget, fetch, isOn = () => true, lost, open, unre
     if (started === undefined) return fetch(...args)
     const mark = { below: fetch, isRecorded: started !== null }
     // Taps below may record it, if they can, but do not count it again.
-    if (started === null) return inside.run(mark, () => fetch(...args))
+    if (started === null) return nestedTaps.run(mark, () => fetch(...args))
     const { call: observer, request, sent, signal } = started
     let answer: ReturnType<Fetch>
     try {
-      answer = inside.run(mark, () => fetch(...sent))
+      answer = nestedTaps.run(mark, () => fetch(...sent))
     } catch (error) {
       observer.end("connection_error", error)
       throw error

@@ -1,8 +1,8 @@
 /** How Anthropic counts what a call took, and says at which prices it served it. */
 import type { Json, Request, RequestBilling, Tokens } from "../Format.ts"
 import { get, list, text } from "../json/Read.ts"
+import type { AnswerUsage } from "../usage/AnswerUsage.ts"
 import { countsOf } from "../usage/Counts.ts"
-import type { Found } from "../usage/Places.ts"
 import { searchesIn } from "../usage/Searches.ts"
 import { billedOf, sumOf, tokensOf } from "../usage/Usage.ts"
 
@@ -12,18 +12,18 @@ export const tierOf = (usage: unknown): string | null => {
   return get(usage, "inference_geo") === "us" ? "us" : text(get(usage, "service_tier"))
 }
 
-const iterationsOf = (usage: Json | undefined, type: string): ReadonlyArray<Found> =>
+const iterationsOf = (usage: Json | undefined, type: string): ReadonlyArray<AnswerUsage> =>
   list(get(usage, "iterations"))
     .filter((iteration) => get(iteration, "type") === type)
     .map((iteration) => ({ usage: iteration, counts: countsOf(iteration) }))
 
 /** What the model counted that is paid for. The provider's own sum leaves out what it spent on compacting the conversation. */
-const paidOf = (found: Found): ReadonlyArray<Found> => [found, ...iterationsOf(found.usage, "compaction")]
+const paidOf = (found: AnswerUsage): ReadonlyArray<AnswerUsage> => [found, ...iterationsOf(found.usage, "compaction")]
 
-const freshOf = ({ counts }: Found): Tokens => tokensOf(counts, "fresh")
+const freshOf = ({ counts }: AnswerUsage): Tokens => tokensOf(counts, "fresh")
 
 /** The tokens of a call. They are not known without those of its first request. */
-export const tokensIn = (found: Found): Tokens => {
+export const tokensIn = (found: AnswerUsage): Tokens => {
   const [own, ...others] = paidOf(found).map(freshOf)
   if (others.length === 0) return own!
   const all = sumOf([own!, ...others])
@@ -34,10 +34,10 @@ export const tokensIn = (found: Found): Tokens => {
   }
 }
 
-const isNamed = ({ usage }: Found): boolean => text(get(usage, "model")) !== null
+const isNamed = ({ usage }: AnswerUsage): boolean => text(get(usage, "model")) !== null
 
 /** Of the model's requests together. */
-export const billingOf = (found: Found): RequestBilling => ({
+export const billingOf = (found: AnswerUsage): RequestBilling => ({
   ...sumOf(paidOf(found).map(({ counts }) => billedOf(counts))),
   service_tier: tierOf(found.usage),
   web_searches: searchesIn(found.usage),
@@ -50,7 +50,7 @@ export const billingOf = (found: Found): RequestBilling => ({
  * together what `all` returns, and those of an advisor, which is another model. The first has what is not said of each.
  */
 export const requestsOf = (
-  found: Found,
+  found: AnswerUsage,
   all: () => Pick<Tokens, "input_tokens" | "output_tokens">
 ): ReadonlyArray<Request> | null => {
   const { usage } = found

@@ -22,7 +22,7 @@ export const beside = <A extends JsonObject>(fields: A, extras: JsonObject): A =
 
 const ofMessage: ReadonlySet<string> = new Set(["role", "name", "parts", "finish_reason"])
 
-interface Said {
+interface PlainMessage {
   readonly role: string
   readonly parts: ReadonlyArray<Part>
   readonly name?: string | null | undefined
@@ -31,7 +31,7 @@ interface Said {
 
 /** A message with its reason to stop, and with what else stands beside it. */
 export const messageWith = (
-  { role, parts, name, ...about }: Said,
+  { role, parts, name, ...about }: PlainMessage,
   reason: string | null,
   ...extras: ReadonlyArray<JsonObject>
 ): Message => ({

@@ -5,7 +5,7 @@ import { providerOf } from "../facts/Providers.ts"
 import * as StatedCost from "../facts/StatedCost.ts"
 import type { Facts, Json, ReadBilling, StopReason, Uncounted } from "../Format.ts"
 import { count, get, isEmpty, list, text } from "../json/Read.ts"
-import { type Found, usageIn } from "../usage/Places.ts"
+import { type AnswerUsage, usageIn } from "../usage/AnswerUsage.ts"
 import { searchesIn } from "../usage/Searches.ts"
 import { billedOf, tokensOf } from "../usage/Usage.ts"
 import { nameIn } from "./ChatCompletionsCalls.ts"
@@ -73,7 +73,7 @@ const paidTools: ReadonlyArray<readonly [type: RegExp, part: Uncounted]> = [
 ]
 
 /** What is paid for and not counted: what the messages of an answer show, or its usage says by other counts than those of `billing`. */
-const uncountedIn = (output: unknown, { counts, usage }: Found): ReadonlyArray<Uncounted> => {
+const uncountedIn = (output: unknown, { counts, usage }: AnswerUsage): ReadonlyArray<Uncounted> => {
   const said = list(get(output, "choices")).map((choice) => get(choice, "message"))
   const tools = said
     .flatMap((message) => list(get(message, "executed_tools")))

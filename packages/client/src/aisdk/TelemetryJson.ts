@@ -4,7 +4,7 @@ import { isObject } from "../event/Event.ts"
 import type { Pairs, Told } from "../event/Secrets.ts"
 import { variables } from "../platform/Builtins.ts"
 import { hexOf } from "../platform/Hex.ts"
-import type { Fields } from "./Starts.ts"
+import type { Fields } from "./OpenCalls.ts"
 
 /** What is no part of the request: headers, results of earlier steps, functions, and values of the application. */
 const notOfInputs = new Set([

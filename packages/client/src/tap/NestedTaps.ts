@@ -9,14 +9,14 @@ interface Passage {
   readonly isRecorded: boolean
 }
 
-export interface Inside {
+export interface NestedTaps {
   /** What a tap calls, until its answer is there. */
   readonly current: () => Passage | undefined
   readonly run: <A>(passage: Passage, call: () => Promise<A>) => Promise<A>
 }
 
 /** Without AsyncLocalStorage, only what is called at once is told, and not what a `fetch` calls after it has waited. */
-const untilItReturns = (): Inside => {
+const untilItReturns = (): NestedTaps => {
   let current: Passage | undefined
   return {
     current: () => current,
@@ -32,7 +32,7 @@ const untilItReturns = (): Inside => {
   }
 }
 
-const make = (): Inside => {
+const make = (): NestedTaps => {
   const AsyncLocalStorage = builtin("async_hooks")?.AsyncLocalStorage
   if (AsyncLocalStorage === undefined) return untilItReturns()
   const storage = new AsyncLocalStorage<{ readonly passage: Passage; isOpen: boolean }>()
@@ -61,11 +61,11 @@ const make = (): Inside => {
 const place = Symbol.for("tachograph.inside")
 
 interface Host {
-  [place]?: Inside
+  [place]?: NestedTaps
 }
 
 /** That of all copies of this module, which may tap one another. */
-export const shared = (): Inside => {
+export const shared = (): NestedTaps => {
   const host = globalThis as Host
   const known = host[place]
   if (known !== undefined) return known

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import * as Watched from "../../src/aisdk/Watched.ts"
+import * as StreamWatch from "../../src/aisdk/StreamWatch.ts"
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "performance"] }))
 afterEach(() => void vi.useRealTimers())
@@ -17,7 +17,7 @@ const start = (unreadMs = 60_000, parts = Infinity) => {
   const seen: Array<unknown> = []
   const left: Array<string> = []
   const see = (part: unknown) => void seen.push(part)
-  const unwatch = Watched.watch(stream, { unreadMs, see, left: (interruption) => void left.push(interruption) })
+  const unwatch = StreamWatch.watch(stream, { unreadMs, see, left: (interruption) => void left.push(interruption) })
   return { stream, seen, left, unwatch, isCancelled: () => cancelled }
 }
 
@@ -82,7 +82,7 @@ describe("a stream that is not read on", () => {
       }
     })
     const left: Array<string> = []
-    Watched.watch(stream, { unreadMs: 50, see: () => {}, left: (interruption) => void left.push(interruption) })
+    StreamWatch.watch(stream, { unreadMs: 50, see: () => {}, left: (interruption) => void left.push(interruption) })
     const reader = piped(stream)
     while (!(await reader.read()).done);
     vi.advanceTimersByTime(1_000)

@@ -1,9 +1,9 @@
 /** Calls of the AI SDK that are under way, until their end is told. */
-import { isObject } from "../event/Event.ts"
 import type { CallContext } from "../context/Context.ts"
+import { isObject } from "../event/Event.ts"
 import type { Told } from "../event/Secrets.ts"
 import * as Timers from "../platform/Timers.ts"
-import { ended, type Open } from "./Ends.ts"
+import { ended, type Open } from "./EndedStep.ts"
 import { sizeOf } from "./Size.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -41,7 +41,7 @@ interface Held {
   bytes: number
 }
 
-export interface StartsOptions {
+export interface OpenCallsOptions {
   readonly memory: Memory
   /** How many bytes of it they may hold: those that never end must leave some to others. */
   readonly maxBytes: number
@@ -49,8 +49,8 @@ export interface StartsOptions {
   readonly lost: () => void
 }
 
-export class Starts {
-  readonly #options: StartsOptions
+export class OpenCalls {
+  readonly #options: OpenCallsOptions
   /** Calls of version 7. */
   readonly #byCall = new Map<string, Held>()
   /** Calls of version 6, which has no ids. */
@@ -58,7 +58,7 @@ export class Starts {
   #bytes = 0
   #isWatching = false
 
-  constructor(options: StartsOptions) {
+  constructor(options: OpenCallsOptions) {
     this.#options = options
   }
 

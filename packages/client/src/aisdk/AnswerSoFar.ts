@@ -4,7 +4,7 @@ import { sizeOf } from "./Size.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface Said {
+interface AnswerSoFar {
   readonly take: (part: unknown) => void
   /** In the shape of a step's result. */
   readonly result: () => Fields
@@ -14,7 +14,7 @@ interface Said {
 const whole = new Set<unknown>(["tool-call", "tool-result", "source", "file"])
 
 /** Asks `hold` before it keeps more bytes, and keeps nothing any more once there is no room. */
-export const make = (hold: (bytes: number) => boolean): Said => {
+export const make = (hold: (bytes: number) => boolean): AnswerSoFar => {
   const content: Array<Fields> = []
   const open = new Map<string, { readonly type: string; text: string }>()
   let response: Fields | undefined

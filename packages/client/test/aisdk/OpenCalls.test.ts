@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest"
-import { Starts } from "../../src/aisdk/Starts.ts"
+import { OpenCalls } from "../../src/aisdk/OpenCalls.ts"
 import { Budget } from "../../src/delivery/Budget.ts"
 
 afterEach(() => void vi.useRealTimers())
@@ -17,33 +17,33 @@ it.each([["6"], ["7"]])("forgets a call of version %s that is under way for an h
   vi.useFakeTimers()
   const memory = new Budget(1_000_000)
   let lost = 0
-  const starts = new Starts({ memory, maxBytes: 500_000, lost: () => void lost++ })
-  const begin = (n: number) => starts.add(version === "7" ? { callId: `${n}` } : { model: {} }, started({ n }))
+  const openCalls = new OpenCalls({ memory, maxBytes: 500_000, lost: () => void lost++ })
+  const begin = (n: number) => openCalls.add(version === "7" ? { callId: `${n}` } : { model: {} }, started({ n }))
   begin(1)
   await vi.advanceTimersByTimeAsync(30 * 60_000)
   begin(2)
   await vi.advanceTimersByTimeAsync(31 * 60_000)
-  expect([starts.size, lost]).toEqual([1, 1])
+  expect([openCalls.size, lost]).toEqual([1, 1])
   await vi.advanceTimersByTimeAsync(30 * 60_000)
-  expect([starts.size, lost, memory.held]).toEqual([0, 2, 0])
+  expect([openCalls.size, lost, memory.held]).toEqual([0, 2, 0])
   begin(3)
-  expect(starts.take(version === "7" ? { callId: "3" } : {}, {})).toEqual(
+  expect(openCalls.take(version === "7" ? { callId: "3" } : {}, {})).toEqual(
     version === "7" ? expect.anything() : undefined
   )
 })
 
 it("holds no bytes for what has ended, or begins again", () => {
   const memory = new Budget(1_000_000)
-  const starts = new Starts({ memory, maxBytes: 500_000, lost: () => {} })
+  const openCalls = new OpenCalls({ memory, maxBytes: 500_000, lost: () => {} })
   const message: Record<string, unknown> = { text: "x".repeat(1000), image: new Uint8Array(5000) }
   message["itself"] = message
   const inputs = { messages: [message] }
-  starts.add({ callId: "1" }, started(inputs))
+  openCalls.add({ callId: "1" }, started(inputs))
   const { held } = memory
   expect(held).toBeGreaterThan(6000)
   expect(held).toBeLessThan(7000)
-  starts.add({ callId: "1" }, started(inputs))
+  openCalls.add({ callId: "1" }, started(inputs))
   expect(memory.held).toBe(held)
-  expect(starts.take({ callId: "1" }, {})).toBeDefined()
+  expect(openCalls.take({ callId: "1" }, {})).toBeDefined()
   expect(memory.held).toBe(0)
 })

@@ -12,13 +12,13 @@ const placesIn = (output: unknown): ReadonlyArray<Json | undefined> => [
   get(output, "amazon-bedrock-invocationMetrics")
 ]
 
-export interface Found {
+export interface AnswerUsage {
   readonly usage: Json | undefined
   readonly counts: Counts
 }
 
 /** The usage of an answer: the first that counts anything, else the first. */
-export const usageIn = (output: unknown): Found => {
+export const usageIn = (output: unknown): AnswerUsage => {
   const usage = get(output, "usage")
   const found = { usage, counts: countsOf(usage) }
   if (isCounting(found.counts)) return found
