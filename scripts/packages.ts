@@ -20,6 +20,9 @@ process.env["PATH"] = join(root, "node_modules/.bin") + delimiter + process.env[
 /** The oldest supported Node, and the oldest supported TypeScript. */
 const oldestTools = ["node@22", "typescript@5.9"]
 
+/** What programs in TypeScript for Node, and those of Effect, install besides. */
+const beside = ["@types/node@24", "@effect/platform-node@4"]
+
 const folder = mkdtempSync(join(tmpdir(), "packages-"))
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1))
@@ -56,10 +59,7 @@ const home = join(folder, "home")
 const tools = join(folder, "tools")
 await step("Install with npm", () =>
   Promise.all([
-    install(
-      home,
-      packages.map(({ tarball }) => tarball)
-    ),
+    install(home, [...packages.map(({ tarball }) => tarball), ...beside]),
     install(tools, oldestTools, ["node"])
   ])
 )
