@@ -16,8 +16,8 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { build } from "esbuild"
 
-const program = fileURLToPath(new URL("../test/process/Runtime.ts", import.meta.url))
-const worker = fileURLToPath(new URL("../test/process/Worker.ts", import.meta.url))
+const program = fileURLToPath(new URL("./process/Runtime.ts", import.meta.url))
+const worker = fileURLToPath(new URL("./process/Worker.ts", import.meta.url))
 const apiKey = "a key of at least twenty characters"
 
 const folder = mkdtempSync(join(tmpdir(), "runtimes-"))
