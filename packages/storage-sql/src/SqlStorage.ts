@@ -18,7 +18,9 @@ import * as NodeSlots from "./append/NodeSlots.ts"
 import * as Erasure from "./erase/Erasure.ts"
 import * as ErasurePace from "./erase/ErasurePace.ts"
 import * as IndexRepair from "./sql/IndexRepair.ts"
+import * as EmptySessions from "./erase/EmptySessions.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
+import * as PersonDeletion from "./erase/PersonDeletion.ts"
 import * as ScrubSchedule from "./erase/ScrubSchedule.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
@@ -119,6 +121,7 @@ const make = Effect.fnUntraced(function* ({
   const audit = Audit.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
+  const people = PersonDeletion.make(sql, projects, requestScrub, repairs)
   const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
   const space = SpaceCounters.make(sql, projects)
   const reindexing = ReplaceFacts.make(sql, projects, derivation)
@@ -136,7 +139,10 @@ const make = Effect.fnUntraced(function* ({
     return inSlot === undefined ? append : inSlot(events, append)
   })
   const eraseEvents = erasing("eraseEvents", erasure.eraseEvents)
-  const deleteEmptySession = erasing("deleteEmptySession", sweep.deleteEmptySession)
+  const deleteEmptySession = erasing(
+    "deleteEmptySession",
+    EmptySessions.make(sql, projects, requestScrub, repairs).deleteEmptySession
+  )
   const deriveEvents = operation("deriveEvents", derivation.deriveEvents)
   const sweepPacks = erasing("sweepPacks", sweep.sweepPacks)
 
@@ -160,7 +166,7 @@ const make = Effect.fnUntraced(function* ({
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
-    deletePerson: erasing("deletePerson", erasure.deletePerson),
+    deletePerson: erasing("deletePerson", people.deletePerson),
     takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", space.usage),
