@@ -26,6 +26,7 @@ import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
+import * as SharedQueries from "./read/SharedQueries.ts"
 import * as Watermark from "./read/Watermark.ts"
 import * as Derivation from "./rollup/Derivation.ts"
 import * as RollupCheck from "./rollup/RollupCheck.ts"
@@ -120,6 +121,7 @@ const make = Effect.fnUntraced(function* ({
   const keys = ApiKeys.make(sql, projects)
   const audit = Audit.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
+  const shared = SharedQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
   const people = PersonDeletion.make(sql, projects, requestScrub, repairs)
   const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
@@ -160,8 +162,8 @@ const make = Effect.fnUntraced(function* ({
     getSession: operation("getSession", packs.getSession),
     readPacks: reading("readPacks", packs.readPacks),
     readPackRanges: reading("readPackRanges", packs.readPackRanges),
-    readShared: reading("readShared", packs.readShared),
-    sharedTextBytes: operation("sharedTextBytes", packs.sharedTextBytes),
+    readShared: reading("readShared", shared.readShared),
+    sharedTextBytes: operation("sharedTextBytes", shared.sharedTextBytes),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
     listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),

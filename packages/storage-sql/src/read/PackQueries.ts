@@ -1,20 +1,10 @@
-/** Reads sessions, their packs, and the shared pieces that the packs name. */
-import type {
-  PackRanges,
-  ProjectId,
-  RangedPack,
-  SessionId,
-  SessionRange,
-  StoredPack,
-  StoredShared
-} from "@tachograph/core"
+/** Reads sessions and their packs. */
+import type { PackRanges, ProjectId, RangedPack, SessionId, SessionRange, StoredPack } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
-import * as LateRows from "./LateRows.ts"
 import * as LongBytes from "./LongBytes.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
@@ -36,9 +26,6 @@ interface RangedPackRow {
 
 /** The highest number of a pack that the column can hold. */
 const maxPack = 2 ** 31 - 1
-
-/** Names in one statement. */
-const maxNames = 500
 
 /** Ranges in one chain of `OR`. SQLite limits the depth of an expression to 1,000: https://sqlite.org/limits.html#max_expr_depth */
 const maxRangesInRow = 500
@@ -150,77 +137,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
   })
 
-  const ofPieces = (project_id: number, names: ReadonlyArray<Uint8Array>) =>
-    sql`project_id = ${project_id} AND ${sql.in("sha256", names)}${Bucket.and(sql, names.map(Bucket.ofPiece))}`
-
-  /** The names, in their order, whose texts fit into `bytes` together. */
-  const namesThatFit = Effect.fnUntraced(function* (
-    project_id: number,
-    names: ReadonlyArray<Uint8Array>,
-    bytes: number
-  ) {
-    const sizes = new Map<string, number>()
-    for (let at = 0; at < names.length; at += maxNames) {
-      const chunk = names.slice(at, at + maxNames)
-      const rows = yield* sql<{ sha256: Uint8Array; size: Integer }>`SELECT sha256, size FROM shared_pieces
-        WHERE ${ofPieces(project_id, chunk)}`
-      for (const { sha256, size } of rows) sizes.set(Hex.encode(sha256), Number(size))
-    }
-    let left = bytes
-    return names.filter((name) => (left -= sizes.get(Hex.encode(name)) ?? 0) >= 0)
-  })
-
-  const readShared = Effect.fn("SqlStorage.readShared")(function* (
-    project: ProjectId,
-    names: ReadonlyArray<Uint8Array>,
-    maxBytes?: number
-  ) {
-    const number = yield* projects.find(project)
-    if (number === undefined) return []
-    const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
-    const pieces = yield* readPieces(number, wanted)
-    const isComplete = pieces.length === wanted.length || pieces.length === new Set(wanted.map(Hex.encode)).size
-    if (isComplete || !(yield* LateRows.wait(sql))) return pieces
-    // All again: the size of one that was missing was not counted.
-    return yield* readPieces(number, maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes))
-  })
-
-  /** The pieces of these names that are found. */
-  const readPieces = Effect.fnUntraced(function* (project_id: number, names: ReadonlyArray<Uint8Array>) {
-    const pieces: Array<StoredShared> = []
-    for (let at = 0; at < names.length; at += maxNames) {
-      const chunk = names.slice(at, at + maxNames)
-      const rows = yield* sql<{
-        sha256: Uint8Array
-        piece: Uint8Array | null
-      }>`SELECT sha256, ${LongBytes.selectShort(sql, "piece")} FROM shared_pieces WHERE ${ofPieces(project_id, chunk)}`
-      const long: Array<Uint8Array> = []
-      for (const { piece, sha256 } of rows) {
-        if (piece === null) long.push(sha256)
-        else pieces.push({ sha256, bytes: piece, isOwned: true })
-      }
-      if (long.length === 0) continue
-      const columns = { key: "sha256", bytes: "piece" }
-      const isLong = ofPieces(project_id, long)
-      const read = yield* LongBytes.read<Uint8Array>(sql, "shared_pieces", columns, isLong, Hex.encode)
-      for (const { bytes, key } of read) pieces.push({ sha256: Uint8Array.from(key), bytes, isOwned: true })
-    }
-    return pieces
-  })
-
-  const sizeOf = (project_id: number, name: Uint8Array) =>
-    Effect.map(
-      sql<{ size: Integer }>`SELECT size FROM shared_pieces
-        WHERE project_id = ${project_id} AND sha256 = ${name}${Bucket.and(sql, [Bucket.ofPiece(name)])}`,
-      ([row]) => (row === undefined ? undefined : Number(row.size))
-    )
-
-  const sharedTextBytes = Effect.fn("SqlStorage.sharedTextBytes")(function* (project: ProjectId, name: Uint8Array) {
-    const number = yield* projects.find(project)
-    if (number === undefined) return undefined
-    const size = yield* sizeOf(number, name)
-    return size === undefined && (yield* LateRows.wait(sql)) ? yield* sizeOf(number, name) : size
-  })
-
-  return { getSession, readPacks, readPackRanges, readShared, sharedTextBytes }
+  return { getSession, readPacks, readPackRanges }
 }

@@ -10,9 +10,7 @@ import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as Position from "./Position.ts"
 import * as Damages from "./Damages.ts"
-import * as Rollups from "./Rollups.ts"
-import * as Series from "./Series.ts"
-import * as SessionEnds from "./SessionEnds.ts"
+import * as RollupChanges from "./RollupChanges.ts"
 
 /** Whether events may be below the position: their ids were not given for the append. */
 export const areLate = (events: ReadonlyArray<AppendEvent>): boolean => events.some(({ hasNewId = false }) => !hasNewId)
@@ -23,50 +21,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const repairingRollups = repairing(["rollups"])
   const events = CountedEvents.make(sql)
   const positions = Position.make(sql)
-  const rollups = Rollups.make(sql)
-  const ends = SessionEnds.make(sql, events.toCounted)
+  const { exclude, include } = RollupChanges.make(sql, events)
   const toStored = UuidColumn.encoder(sql)
-
-  /** Adds events to the rows. The position is locked. */
-  const include = Effect.fnUntraced(function* (project_id: number, added: ReadonlyArray<CountedEvent.CountedEvent>) {
-    const sums = Rollups.add(added)
-    const existing = yield* rollups.read(project_id, Array.from(sums.values()))
-    const changed = Array.from(sums, ([name, rollup]) => {
-      const found = existing.get(name)
-      if (found === undefined) return rollup
-      found.tally.merge(rollup.tally)
-      return { ...found, ...Rollups.joined(found, Rollups.endsOf(rollup)) }
-    })
-    yield* rollups.write(project_id, changed)
-  })
 
   /** A transaction that changes the rows of a project alone: one node has them, and commits in one phase. */
   const transaction = <A>(use: Effect.Effect<A, SqlError.SqlError>) => TwoPhaseCommit.transaction(sql, use, () => true)
-
-  /** Takes events away from the rows after they were deleted. The position is locked. */
-  const exclude = Effect.fnUntraced(function* (project_id: number, erased: ReadonlyArray<CountedEvent.CountedEvent>) {
-    const sums = Rollups.add(erased)
-    const existing = yield* rollups.read(project_id, Array.from(sums.values()))
-    const removed: Array<Rollups.Rollup> = []
-    const changed: Array<Rollups.Rollup> = []
-    for (const [name, rollup] of sums) {
-      const found = existing.get(name)
-      if (found === undefined) continue
-      found.tally.merge(rollup.tally, -1)
-      if (found.tally.events === 0) removed.push(found)
-      else if (found.series !== Series.session) changed.push(found)
-      else {
-        const isFirst = rollup.first === found.first
-        const isLast = rollup.last === found.last || rollup.lastMs === found.lastMs
-        const left = yield* ends.left(project_id, found, isFirst, isLast)
-        // Where no event is left, the sums were wrong.
-        if (left === undefined) removed.push(found)
-        else changed.push({ ...found, ...left })
-      }
-    }
-    yield* rollups.write(project_id, changed)
-    yield* rollups.remove(project_id, removed)
-  })
 
   /**
    * Changes rows, and moves the position. If a row is damaged, all are dropped and built anew, so that damage stops neither an erasure nor

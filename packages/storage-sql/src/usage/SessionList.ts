@@ -6,6 +6,7 @@ import * as Names from "./Names.ts"
 import type * as Position from "../rollup/Position.ts"
 import * as SessionCalls from "./SessionCalls.ts"
 import * as SessionPage from "./SessionPage.ts"
+import * as RankedSessions from "./RankedSessions.ts"
 import * as SessionRows from "./SessionRows.ts"
 import * as SessionScan from "./SessionScan.ts"
 
@@ -16,6 +17,7 @@ const maxUnsettled = 5_000
 
 export const make = (sql: SqlClient.SqlClient) => {
   const stored = SessionRows.make(sql)
+  const sessions = RankedSessions.make(sql)
   const calls = SessionCalls.make(sql)
   const names = Names.make(sql)
 
@@ -70,8 +72,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     for (let rest = range; ;) {
       const rows = step()
       look(rows)
-      const { end, ranked }: SessionRows.RankedStep =
-        backlog === undefined ? { ranked: [], end: undefined } : yield* stored.readRanked(project_id, rest, order, rows)
+      const { end, ranked }: RankedSessions.RankedStep =
+        backlog === undefined
+          ? { ranked: [], end: undefined }
+          : yield* sessions.readRanked(project_id, rest, order, rows)
       const isReached = (rank: Rank) => end === undefined || SessionRank.by(order)(rank, end) <= 0
       const reached = new Set([...ranked.filter(isOther), ...waiting.filter(isReached)])
       waiting = waiting.filter((rank) => !isReached(rank))
@@ -102,8 +106,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     const wanted = yield* names.filterOf(project_id, query)
     const backlog = yield* readBacklog(project_id, position, asOf)
     const page = SessionPage.make(stored, project_id, query, start, wanted, position, backlog)
-    const ofPerson = yield* stored.readOfPerson(project_id, wanted.person)
-    const moved = ofPerson ?? (backlog && (yield* stored.readMoved(project_id, asOf)))
+    const ofPerson = yield* sessions.readOfPerson(project_id, wanted.person)
+    const moved = ofPerson ?? (backlog && (yield* sessions.readMoved(project_id, asOf)))
     if (moved === undefined || scan !== undefined) return page.end(yield* SessionScan.fill(calls, project_id, page))
     const known = yield* ranksOf(project_id, moved, page)
     return page.end(yield* fill(project_id, page, known, ofPerson === undefined ? backlog?.lastMs : undefined))
