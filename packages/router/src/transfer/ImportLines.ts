@@ -1,6 +1,6 @@
 /** Imports lines, and answers each. A line that is refused changes nothing, and the next ones are imported all the same. */
 import { Export, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { CurrentProject, Errors, type Imported, JsonText, type ProjectId, type Recorder, Scan } from "@tachograph/core"
+import { CurrentProject, type Errors, type Imported, JsonText, type ProjectId, type Recorder, Scan } from "@tachograph/core"
 import { Person } from "@tachograph/core/domain/Person"
 import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import * as Effect from "effect/Effect"
@@ -9,22 +9,15 @@ import * as Stream from "effect/Stream"
 import type { Exchange } from "../Engine.ts"
 import { makeDecoder } from "../events/CreateEvent.ts"
 import { loopBudget } from "../events/LoopBudget.ts"
+import { outcomeOf, recordMany, whenThereIsRoom } from "../events/RecordMany.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
-import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventLine from "./EventLine.ts"
 import { toFingerprint } from "./FingerprintFields.ts"
 import { type Line, LineReader, LongLines } from "./LineReader.ts"
 
-/** Events of consecutive lines that are recorded at a time. */
-const concurrency = 64
-
 /** How long a line may be, by the length of the body (bytes) that it stands for: a text in a string has escapes. */
 const maxLineBytes = (bodyBytes: number) => 2 * bodyBytes + 64 * 1024
-
-/** How often an event that does not fit into the queue is tried again, and how many times. */
-const retryEvery = "50 millis"
-const maxTries = 1_200
 
 /** What a line may be. The last three are of no use here. */
 const types = ["event", "agent", "agent-version", "person", "fingerprint", "export", "end", "more", "damaged"] as const
@@ -89,17 +82,6 @@ const isObjectText = (text: string): boolean => {
     return false
   }
 }
-
-/** An import waits where the queue is full: its client is not read then. */
-const whenThereIsRoom = <A, E>(
-  effect: Effect.Effect<A, E | Errors.Overloaded>,
-  triesLeft = maxTries
-): Effect.Effect<A, E | Errors.Overloaded> =>
-  Effect.catchIf(
-    effect,
-    (error) => error instanceof Errors.Overloaded && triesLeft > 0,
-    () => Effect.andThen(Effect.sleep(retryEvery), whenThereIsRoom(effect, triesLeft - 1))
-  )
 
 type Limits = Pick<Exchange, "maxEventBytes" | "maxOtherBytes">
 
@@ -176,15 +158,8 @@ export const make = (recorder: Recorder["Service"]) => {
     const imported: Effect.Effect<Result, unknown> =
       bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type, maxOtherBytes)
     const common = { line: number, type: type ?? null, ...(typeof id === "string" && { event_id: id }) }
-    return yield* Effect.matchEffect(imported, {
-      onSuccess: (result) => Effect.succeed({ ...common, result }),
-      onFailure: (error) => {
-        if (error instanceof Errors.StorageUnavailable) return Effect.fail(error)
-        const refusal = ErrorAnswer.of(error)
-        if (refusal === undefined) return Effect.die(error)
-        return Effect.succeed({ ...common, result: "failed" as const, error: String(refusal.body) })
-      }
-    })
+    const outcome = yield* outcomeOf(imported)
+    return { ...common, ...("error" in outcome ? { result: "failed", error: outcome.error } : outcome) }
   })
 
   /** Events at a time, and what they may name before them. */
@@ -199,7 +174,7 @@ export const make = (recorder: Recorder["Service"]) => {
       const some = events
       events = []
       return Effect.map(
-        Effect.forEach(some, (line) => answer(project, line, maxOtherBytes), { concurrency }),
+        recordMany(some, (line) => answer(project, line, maxOtherBytes)),
         (own) => void answers.push(...own)
       )
     })
