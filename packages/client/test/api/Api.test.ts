@@ -5,7 +5,16 @@ import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Api, ApiError, createApi, type ErrorType, isApiError, type Operations } from "../../src/api.ts"
+import {
+  type Api,
+  ApiError,
+  apiOver,
+  createApi,
+  type ErrorType,
+  isApiError,
+  type Operations,
+  type Sent
+} from "../../src/api.ts"
 import { createRecorder } from "../../src/index.ts"
 import { apiKey, type Server, startServer } from "../Server.ts"
 
@@ -135,6 +144,7 @@ describe("the typed client", () => {
       properties: { api: "openai-chat-completions", inputs: 0, output: {} }
     })
     const created = await api.createEvent({ body: body.replace('"inputs":0', `"inputs":${inputs}`) })
+    expect(await api.getEvent.text({ event_id: created.event_id })).toContain(inputs)
     expect(await (await api.getEvent.response({ event_id: created.event_id })).text()).toContain(inputs)
   })
 
@@ -166,7 +176,7 @@ describe("the typed client", () => {
     }
   })
 
-  it.each([undefined, "", ".", ".."])("sends no request for the id %s", async (event_id) => {
+  it.each([undefined, "", ".", "..", "a\ud800"])("sends no request for the id %s", async (event_id) => {
     const before = server.requests.length
     await expect(api.getEvent({ event_id } as never)).rejects.toThrow("event_id: expected a text that is not empty")
     expect(server.requests).toHaveLength(before)
@@ -191,6 +201,30 @@ describe("the typed client", () => {
     await recorder.flush()
     expect((await recorder.api.listEvents({ session: "recorded" })).events).toHaveLength(1)
   })
+})
+
+it("is carried by what it is given, which answers with a text, and is read by what it is given", async () => {
+  const sent: Array<Sent> = []
+  const send = async (request: Sent, options: { readonly project?: string }) => {
+    sent.push(request)
+    const text = request.target === "/api/v1/me" ? '{"type":"forbidden"}' : `[${options.project}]`
+    const status = request.target === "/api/v1/me" ? 403 : 200
+    return { status, headers: new Headers({ "content-type": "application/json" }), body: null, text: async () => text }
+  }
+  const carried = apiOver(send, (text) => text.toUpperCase())
+  expect(await carried.listEvents({ session: "a b", limit: undefined }, { project: "acme" })).toBe("[ACME]")
+  expect(await carried.updatePerson({ person_id: "a/b", body: { properties: {} } })).toBe("[UNDEFINED]")
+  await expect(carried.getMe()).rejects.toMatchObject({ type: "forbidden", status: 403 })
+  const accept = "application/json, */*;q=0.1"
+  expect(sent.slice(0, 2)).toEqual([
+    { method: "GET", target: "/api/v1/events?session=a+b", headers: { accept } },
+    {
+      method: "PUT",
+      target: "/api/v1/people/a%2Fb",
+      headers: { accept, "content-type": "application/json" },
+      body: '{"properties":{}}'
+    }
+  ])
 })
 
 it("reads no page twice where the answer names none that follows", async () => {
