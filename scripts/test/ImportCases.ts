@@ -131,11 +131,11 @@ export const cases: ReadonlyArray<Case> = [
   ].flatMap((from) => [
     forbids(
       from,
-      "The pages of the viewer import only types of api: they run in a browser, and are small.",
-      ...["@tachograph/core", "@tachograph/formats", "effect", "effect/Option", "node:fs"]
+      "The pages of the viewer import only client/api: they run in a browser, and are small.",
+      ...["@tachograph/client", "@tachograph/formats", "effect", "effect/Option", "node:fs"]
     ),
     forbids(from, byName, "../../other/src/Thing.ts"),
-    allows(from, "@tachograph/api", "preact/hooks", "./Thing.ts")
+    allows(from, "@tachograph/client/api", "preact/hooks", "./Thing.ts")
   ]),
   forbids(
     "packages/viewer/app/parts/message",

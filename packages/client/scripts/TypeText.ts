@@ -9,6 +9,7 @@ export interface Schema {
   readonly oneOf?: ReadonlyArray<Schema>
   readonly allOf?: ReadonlyArray<Schema>
   readonly items?: Schema
+  readonly prefixItems?: ReadonlyArray<Schema>
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: ReadonlyArray<string>
   readonly additionalProperties?: Schema
@@ -49,6 +50,7 @@ const ofType = (schema: Schema): string => {
     case "null":
       return schema.type
     case "array":
+      if (schema.prefixItems !== undefined) return `readonly [${schema.prefixItems.map(typeText).join(", ")}]`
       return `ReadonlyArray<${schema.items === undefined ? "unknown" : typeText(schema.items)}>`
     case "object":
       return ofObject(schema)

@@ -8,13 +8,12 @@ import { Failed, Loading, OtherKey } from "./parts/States.tsx"
 import * as Client from "./server/Client.ts"
 import * as Key from "./server/Key.ts"
 import { useAnswer } from "./server/useAnswer.ts"
-import type { Me } from "./server/Types.ts"
 
 export const App = () => {
   const [isRefused, setRefused] = useState(false)
   // Counts the keys that were set.
   const [round, setRound] = useState(0)
-  const me = useAnswer((signal) => Client.get<Me>(["me"], {}, signal), `me ${round}`)
+  const me = useAnswer((signal) => Client.api.getMe({}, { signal }), `me ${round}`)
   useEffect(() => Client.whenUnauthorized(() => setRefused(true)), [])
   useEffect(
     () =>

@@ -14,7 +14,7 @@ const app = join(home, "app")
 const target = join(home, "src/generated/assets.ts")
 
 /** What the build depends on: the pages and the packages that they import, this script, and the version of its tool. */
-const sources = ["app/**/*", "scripts/build.ts", "../../pnpm-workspace.yaml"]
+const sources = ["app/**/*", "../client/src/api/**/*.ts", "scripts/build.ts", "../../pnpm-workspace.yaml"]
 
 const digestOfSources = (): string => {
   const hash = createHash("sha256")

@@ -162,7 +162,7 @@ const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) 
 
   const lines = async function* (input?: Input, options?: Options) {
     const { body } = await ask(input, options, ndjson)
-    if (body !== null) yield* parsedLines(body)
+    if (body !== null) yield* parsedLines(body, parse)
   }
 
   return Object.assign(call, {

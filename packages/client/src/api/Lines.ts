@@ -1,6 +1,7 @@
-/** Reads lines of JSON as they come. Empty lines, which keep a connection alive, are skipped. Leaving the loop ends the answer. */
+/** Reads lines of JSON as they come. Leaving the loop ends the answer. */
 
-const textLines = async function* (body: ReadableStream<Uint8Array>) {
+/** Each line as it is, also an empty one. */
+export const textLines = async function* (body: ReadableStream<Uint8Array>) {
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let isDone = false
@@ -16,12 +17,17 @@ const textLines = async function* (body: ReadableStream<Uint8Array>) {
       rest = others.splice(-1)
       yield* others
     }
-    yield rest.join("")
+    const last = rest.join("")
+    if (last !== "") yield last
   } finally {
     if (!isDone) reader.cancel().catch(() => {})
   }
 }
 
-export const parsedLines = async function* (body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
-  for await (const line of textLines(body)) if (line.trim() !== "") yield JSON.parse(line)
+/** Empty lines, which keep a connection alive, are skipped. */
+export const parsedLines = async function* (
+  body: ReadableStream<Uint8Array>,
+  parse: (text: string) => unknown = JSON.parse
+): AsyncGenerator<unknown> {
+  for await (const line of textLines(body)) if (line.trim() !== "") yield parse(line)
 }

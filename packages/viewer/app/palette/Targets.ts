@@ -1,10 +1,10 @@
 /** Where one can jump to from anywhere: pages, names, and ids that are pasted. */
 import { places } from "../route/Places.ts"
 import * as Route from "../route/Route.ts"
-import * as Client from "../server/Client.ts"
+import { api } from "../server/Client.ts"
 import * as Lists from "../server/Lists.ts"
 import * as Words from "../text/Words.ts"
-import type { Fingerprint, Person, SessionPage } from "../server/Types.ts"
+import type { Fingerprint } from "../server/Types.ts"
 
 export interface Target {
   readonly kind: string
@@ -44,21 +44,19 @@ const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Targ
       place: Route.to(["agents", agent ?? ""])
     })),
   async (signal) =>
-    (await Client.get<SessionPage>(["sessions"], { limit: readNames }, signal)).sessions.map(({ session, title }) => ({
+    (await api.listSessions({ limit: readNames }, { signal })).sessions.map(({ session, title }) => ({
       kind: "Session",
       name: title === null ? session : Words.title(title),
       about: title === null ? "" : session,
       place: Route.to(["sessions", session])
     })),
   async (signal) =>
-    (await Client.get<{ readonly people: ReadonlyArray<Person> }>(["people"], { limit: readNames }, signal)).people.map(
-      ({ person_id }) => ({
-        kind: "Person",
-        name: person_id,
-        about: "",
-        place: Route.to(["people", person_id])
-      })
-    ),
+    (await api.listPeople({ limit: readNames }, { signal })).people.map(({ person_id }) => ({
+      kind: "Person",
+      name: person_id,
+      about: "",
+      place: Route.to(["people", person_id])
+    })),
   async (signal) => (await Lists.fingerprints(signal)).map(fingerprintOf)
 ]
 

@@ -1,4 +1,5 @@
-/** Calls of the API, relative to the page: the pages are at `viewer/`, beside `api/`. */
+/** Calls of the interface, relative to the page: the pages are at `viewer/`, beside `api/`. */
+import { ApiError, apiOver } from "@tachograph/client/api"
 import * as ExactJson from "./ExactJson.ts"
 import * as Key from "./Key.ts"
 
@@ -32,37 +33,32 @@ export class ServerError extends Error {
 export const toError = (error: unknown): ServerError =>
   error instanceof ServerError ? error : new ServerError(0, "offline")
 
-type Value = string | number | boolean | null | undefined
-export type Query = Readonly<Record<string, Value>>
+/** The address of a path below `api/v1/`, whose parts are encoded here. */
+export const urlOf = (parts: ReadonlyArray<string>): URL =>
+  new URL(`../api/v1/${parts.map(encodeURIComponent).join("/")}`, document.baseURI)
 
-/** A path below `api/v1/`, whose parts are encoded. Parameters that are null, undefined or empty are left out. */
-export const urlOf = (parts: ReadonlyArray<string>, query: Query = {}): URL => {
-  const url = new URL(`../api/v1/${parts.map(encodeURIComponent).join("/")}`, document.baseURI)
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value))
-  }
-  return url
-}
+export type Query = Readonly<Record<string, string | null | undefined>>
+
+/** The parameters that are given: those that are null, undefined or empty are left out. */
+export const given = (query: Query): Readonly<Record<string, never>> =>
+  Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "")
+  ) as Readonly<Record<string, never>>
 
 /** Where the key is known to open nothing. */
 let onUnauthorized: () => void = () => {}
 export const whenUnauthorized = (listener: () => void): void => void (onUnauthorized = listener)
 
 const errorOf = async (response: Response): Promise<ServerError> => {
-  const body = (await response.json().catch(() => undefined)) as
-    | { readonly type?: unknown; readonly event_id?: unknown }
-    | undefined
-  const untyped = response.status === 422 ? "validation-error" : "error"
-  const type = typeof body?.type === "string" ? body.type : untyped
-  const seconds = Number(response.headers.get("retry-after") ?? NaN)
-  return new ServerError(response.status, type, {
-    notBefore: seconds > 0 ? Date.now() + 1_000 * seconds : undefined,
-    eventId: typeof body?.event_id === "string" ? body.event_id : undefined
+  const { body, retryAfterMs, status, type } = new ApiError(response.status, response.headers, await response.text())
+  return new ServerError(status, type.startsWith("http-") ? "error" : type, {
+    notBefore: retryAfterMs === undefined ? undefined : Date.now() + retryAfterMs,
+    eventId: "event_id" in body ? body.event_id : undefined
   })
 }
 
 /** Rejects with a `ServerError`, or with what `signal` was aborted for. */
-export const send = async (url: URL, init: RequestInit = {}): Promise<Response> => {
+export const send = async (url: URL, init: RequestInit): Promise<Response> => {
   const key = Key.get()
   const headers = new Headers(init.headers)
   if (key !== undefined) headers.set("authorization", `Bearer ${key}`)
@@ -79,16 +75,20 @@ export const send = async (url: URL, init: RequestInit = {}): Promise<Response> 
   throw await errorOf(response)
 }
 
-export const get = async <A>(
-  parts: ReadonlyArray<string>,
-  query: Query = {},
-  signal: AbortSignal | undefined = undefined
-): Promise<A> => {
-  const response = await send(urlOf(parts, query), signal === undefined ? {} : { signal })
-  const text = await response.text()
-  try {
-    return ExactJson.parse(text) as A
-  } catch {
-    throw new ServerError(response.status, "unreadable")
+const unreadable = (status = 200) => new ServerError(status, "unreadable")
+
+/** Every operation. Each rejects as `send` does, and with `unreadable`. */
+export const api = apiOver(
+  async ({ target, ...sent }, { signal = null }) => {
+    const response = await send(new URL(`..${target}`, document.baseURI), { ...sent, signal })
+    if (!/json/.test(response.headers.get("content-type") ?? "")) throw unreadable(response.status)
+    return response
+  },
+  (text) => {
+    try {
+      return ExactJson.parse(text)
+    } catch {
+      throw unreadable()
+    }
   }
-}
+)

@@ -1,13 +1,10 @@
 /** Lists of events, the latest first, past those that are damaged. */
-import * as Client from "./Client.ts"
+import { api } from "./Client.ts"
 import * as Damage from "./Damage.ts"
 import type { Page } from "./PagedList.ts"
-import type { EventSummary, ListedEvent } from "./Types.ts"
+import type { ListedEvent } from "./Types.ts"
 
-interface EventPage {
-  readonly events: ReadonlyArray<EventSummary>
-  readonly next_cursor: string | null
-}
+type Query = NonNullable<Parameters<typeof api.listEvents>[0]>
 
 /** Where a list goes on: after a row, by the server's cursor, and before a damaged event. */
 interface Place {
@@ -24,14 +21,9 @@ interface Piece extends Page<ListedEvent> {
  * As far as a damaged event, which stands alone in the next piece. The piece after that begins before it by its id, because there
  * is no cursor of an event that is not answered.
  */
-const readPiece = async (
-  query: Client.Query,
-  place: string | null,
-  limit: number,
-  signal: AbortSignal
-): Promise<Piece> => {
+const readPiece = async (query: Query, place: string | null, limit: number, signal: AbortSignal): Promise<Piece> => {
   const from = place === null ? {} : (JSON.parse(place) as Place)
-  const ask = (limit: number) => Client.get<EventPage>(["events"], { ...query, ...from, order: "desc", limit }, signal)
+  const ask = (limit: number) => api.listEvents({ ...query, ...from, order: "desc", limit }, { signal })
   const { limit: asked, page } = await Damage.readPage(ask, limit)
   if (Damage.isDamaged(page)) {
     const next = JSON.stringify({ before_event: page.damaged } satisfies Place)
@@ -44,7 +36,7 @@ const readPiece = async (
 
 /** A page, with what stands for damaged events. */
 export const readLatest = async (
-  query: Client.Query,
+  query: Query,
   place: string | null,
   limit: number,
   signal: AbortSignal

@@ -7,10 +7,7 @@ import * as Lines from "./Lines.ts"
 import * as Retry from "./Retry.ts"
 import type { EventSummary } from "./Types.ts"
 
-interface NewEvents {
-  readonly events: ReadonlyArray<EventSummary>
-  readonly next_cursor: string
-}
+type Query = NonNullable<Parameters<typeof Client.api.streamEvents>[0]>
 
 type Followed = EventSummary & { readonly cursor: string }
 
@@ -21,8 +18,6 @@ export interface Following {
   /** Undefined when the server answers again. */
   readonly onError?: (error: Client.ServerError | undefined) => void
 }
-
-const parts = ["events", "stream"]
 
 /** A server sends a first, empty line at once. If none came by then (ms), something collects the answer. */
 const firstLineMs = 5_000
@@ -66,7 +61,7 @@ class Gathered {
 }
 
 class Follower {
-  readonly #query: Client.Query
+  readonly #query: Query
   readonly #signal: AbortSignal
   readonly #following: Following
   #cursor: string | undefined
@@ -74,7 +69,7 @@ class Follower {
   /** Answers in a row that were errors. */
   #failures = 0
 
-  constructor(query: Client.Query, signal: AbortSignal, following: Following) {
+  constructor(query: Query, signal: AbortSignal, following: Following) {
     this.#query = query
     this.#signal = signal
     this.#following = following
@@ -99,7 +94,7 @@ class Follower {
     try {
       const signal = AbortSignal.any([aborter.signal, this.#signal])
       const query = { ...this.#query, cursor: this.#cursor }
-      for await (const line of Lines.read<Followed>(parts, query, signal)) {
+      for await (const line of Lines.read<Followed>(Client.api.streamEvents.response(query, { signal }), signal)) {
         clearTimeout(timer)
         hasAnswered = true
         this.#answered()
@@ -121,7 +116,7 @@ class Follower {
 
   async #ask(wait: number): Promise<void> {
     const query = { ...this.#query, cursor: this.#cursor, wait }
-    const { events, next_cursor } = await Client.get<NewEvents>(parts, query, this.#signal)
+    const { events, next_cursor } = await Client.api.streamEvents(query, { signal: this.#signal })
     this.#cursor = next_cursor
     this.#answered()
     if (events.length > 0) this.#following.onEvents(events)
@@ -147,5 +142,5 @@ class Follower {
 }
 
 /** Until `signal` is aborted. `query` holds filters of events. */
-export const follow = (query: Client.Query, signal: AbortSignal, following: Following): Promise<void> =>
+export const follow = (query: Query, signal: AbortSignal, following: Following): Promise<void> =>
   new Follower(query, signal, following).run()

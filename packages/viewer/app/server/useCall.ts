@@ -3,7 +3,7 @@ import * as Client from "./Client.ts"
 import * as Damage from "./Damage.ts"
 import * as Events from "./Events.ts"
 import type { Page } from "./PagedList.ts"
-import type { Call, CallPage, EventSummary, ListedEvent, Message, MessagePage } from "./Types.ts"
+import type { Call, EventSummary, ListedEvent, Message } from "./Types.ts"
 import { useAnswer } from "./useAnswer.ts"
 
 export interface CallState {
@@ -59,8 +59,7 @@ const findCall = async (
   let after = previous
   let placed: Placed | undefined
   for (let limit = firstRows; ; limit = maxRows) {
-    const ask = (limit: number) =>
-      Client.get<CallPage>(["sessions", session, "calls"], { after_event: after, limit }, signal)
+    const ask = (limit: number) => Client.api.listSessionCalls({ session, after_event: after, limit }, { signal })
     const { page } = await Damage.readPage(ask, limit)
     const isDamaged = Damage.isDamaged(page)
     const found = isDamaged ? [Damage.callOf(page.damaged, session)] : page.calls
@@ -99,8 +98,8 @@ const messagesOf = async (
     // Numbers that are near are read together.
     let last = first
     for (let next = at; next < sorted.length && sorted[next]! < first + 200; next++) last = sorted[next]!
-    const query = { after_number: first - 1, limit: last - first + 1 }
-    const page = await Client.get<MessagePage>(["sessions", session, "messages"], query, signal)
+    const query = { session, after_number: first - 1, limit: last - first + 1 }
+    const page = await Client.api.listSessionMessages(query, { signal })
     found.push(...page.messages.filter(({ number }) => wanted.has(number)))
     const end = page.messages.at(-1)?.number ?? last
     while (at < sorted.length && sorted[at]! <= end) at++

@@ -38,10 +38,9 @@ export const text = async (text: string): Promise<void> => {
 /** More bytes of an answer are not copied: the clipboard takes them as text. */
 const maxAnswer = 64_000_000
 
-/** What the server answers, byte for byte. */
-export const answer = async (parts: ReadonlyArray<string>): Promise<void> => {
-  const read = Client.send(Client.urlOf(parts)).then((response) => response.text())
-  const found = await read.catch(() => undefined)
+/** The JSON of a call, byte for byte. */
+export const event = async (event_id: string): Promise<void> => {
+  const found = await Client.api.getEvent.text({ event_id }).catch(() => undefined)
   if (found === undefined) return announce("The server does not answer")
   if (found.length > maxAnswer) return announce("This is too long for the clipboard: use curl")
   await text(found)

@@ -48,9 +48,11 @@ export const define = (world: World) => {
           start: (controller) =>
             controller.enqueue(new TextEncoder().encode(`${JSON.stringify({ ...result, event_id: "1" })}\n`))
         })
+        const headers = { "content-type": "application/x-ndjson" }
+        const answer = new Response(body, { headers })
         const { fetch } = globalThis
         globalThis.fetch = (asked, init) =>
-          String(asked).startsWith(`${url}/api/v1/search`) ? Promise.resolve(new Response(body)) : fetch(asked, init)
+          String(asked).startsWith(`${url}/api/v1/search`) ? Promise.resolve(answer) : fetch(asked, init)
         location.hash = "#/search?q=found"
       }, url)
       await page.locator("mark").getByText("found").waitFor()

@@ -450,7 +450,7 @@ export interface SessionCall {
   readonly new_messages: ReadonlyArray<number>
   readonly gone_messages: ReadonlyArray<number>
   readonly output: ReadonlyArray<number>
-  readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<ReadonlyArray<unknown>> }
+  readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<readonly [number, number]> }
   readonly instructions_changed: boolean
   readonly tools_changed: boolean
   readonly parameters_changed: boolean

@@ -7,7 +7,7 @@ import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
@@ -41,7 +41,7 @@ const read = (agent: string, from: string, to: string) => async (signal: AbortSi
     configurations.map((configuration) =>
       configuration === undefined
         ? undefined
-        : Client.get<Fingerprint>(["fingerprints", configuration.fingerprint_id], {}, signal)
+        : api.getFingerprint({ fingerprint_id: configuration.fingerprint_id }, { signal })
     )
   )
   return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, configurations, fingerprints }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { Value } from "../../parts/message/Value.tsx"
 import { Text } from "../../parts/Text.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Call, Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
@@ -23,8 +23,7 @@ interface Props {
   readonly isDiff: boolean
 }
 
-const readConversation = (id: string) => (signal: AbortSignal) =>
-  Client.get<Conversation>(["events", id, "messages"], {}, signal)
+const readConversation = (id: string) => (signal: AbortSignal) => api.getEventMessages({ event_id: id }, { signal })
 
 export const ConversationTabs = (props: Props) => {
   const [isAsked, setAsked] = useState(false)

@@ -3,19 +3,13 @@ import type { ComponentChildren } from "preact"
 import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { CallState } from "../../server/useCall.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
-
-interface Fingerprint {
-  readonly language: string | null
-  readonly language_version: string | null
-  readonly system: string | null
-}
 
 const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>
@@ -25,7 +19,7 @@ const Fact = ({ children, name }: { readonly name: string; readonly children: Co
 )
 
 const FingerprintLink = ({ id }: { readonly id: string }) => {
-  const { value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
+  const { value } = useAnswer((signal) => api.getFingerprint({ fingerprint_id: id }, { signal }), id)
   const text =
     value === undefined
       ? id.slice(0, 8)
@@ -194,7 +188,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       <button type="button" onClick={() => void Copy.text(Words.ofMessages([...fresh, ...output]))}>
         Copy text
       </button>
-      <button type="button" onClick={() => void Copy.answer(["events", call.event_id])}>
+      <button type="button" onClick={() => void Copy.event(call.event_id)}>
         Copy JSON
       </button>
       <button type="button" onClick={() => void Copy.curl(["events", call.event_id])}>

@@ -75,7 +75,7 @@ const useEventKeys = (id: string, value: CallState | undefined, query: URLSearch
       does: "Copy the text of what is new",
       run: () => value !== undefined && Copy.text(Words.ofMessages([...value.fresh, ...value.output]))
     },
-    { keys: "c j", does: "Copy the JSON of the call", run: () => Copy.answer(["events", id]) },
+    { keys: "c j", does: "Copy the JSON of the call", run: () => Copy.event(id) },
     { keys: "c u", does: "Copy a curl command", run: () => Copy.curl(["events", id]) }
   ])
 }

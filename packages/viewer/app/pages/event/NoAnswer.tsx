@@ -2,7 +2,7 @@
 import { Value } from "../../parts/message/Value.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Call } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 
@@ -23,7 +23,7 @@ export const NoAnswer = ({ call }: { readonly call: Call }) => (
 )
 
 const Output = ({ id }: { readonly id: string }) => {
-  const { again, error, value } = useAnswer((signal) => Client.get<unknown>(["events", id, "output"], {}, signal), id)
+  const { again, error, value } = useAnswer((signal) => api.getEventOutput({ event_id: id }, { signal }), id)
   if (error !== undefined) return <Failed error={error} again={again} />
   if (value === undefined) return null
   return (

@@ -2,7 +2,7 @@
 import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { instructionsText } from "../../text/instructionsOf.ts"
@@ -15,10 +15,7 @@ interface Props {
 }
 
 export const SettingsDiff = ({ conversation, parent }: Props) => {
-  const { again, error, value } = useAnswer(
-    (signal) => Client.get<Conversation>(["events", parent, "messages"], {}, signal),
-    parent
-  )
+  const { again, error, value } = useAnswer((signal) => api.getEventMessages({ event_id: parent }, { signal }), parent)
   if (error !== undefined) return <Failed error={error} again={again} />
   if (value === undefined) return <Loading what="the call before" />
   return (

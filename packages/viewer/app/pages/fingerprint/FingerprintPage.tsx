@@ -4,8 +4,7 @@ import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
-import type { Fingerprint } from "../../server/Types.ts"
+import { api } from "../../server/Client.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { safeHref } from "../../text/Links.ts"
@@ -32,7 +31,7 @@ const Fact = ({ value }: { readonly value: string }) => {
 
 export const FingerprintPage = ({ query, rest }: PageProps) => {
   const id = rest[0]!
-  const { again, error, value } = useAnswer((signal) => Client.get<Fingerprint>(["fingerprints", id], {}, signal), id)
+  const { again, error, value } = useAnswer((signal) => api.getFingerprint({ fingerprint_id: id }, { signal }), id)
   useEffect(() => void (document.title = "Fingerprint · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the fingerprint" />

@@ -4,20 +4,15 @@ import { useSelection } from "../../keyboard/useSelection.ts"
 import { More } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Fingerprint } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Format from "../../text/Format.ts"
 
-interface Answer {
-  readonly fingerprints: ReadonlyArray<Fingerprint>
-  readonly next_cursor: string | null
-}
-
 const read = async (cursor: string | null, signal: AbortSignal) => {
-  const page = await Client.get<Answer>(["fingerprints"], { cursor }, signal)
+  const page = await api.listFingerprints({ cursor: cursor ?? undefined }, { signal })
   return { rows: page.fingerprints, next: page.next_cursor }
 }
 

@@ -8,9 +8,9 @@ import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { StorageUsage, UsageRow } from "../../server/Types.ts"
+import type { UsageRow } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -21,7 +21,7 @@ const read = (period: Period.Period) => async (signal: AbortSignal) => {
     Lists.usage({ group_by: period.by, ...asked }, signal),
     Lists.usage({ group_by: `${period.by},agent`, ...asked }, signal),
     Lists.usage({ group_by: "model", ...asked }, signal),
-    Client.get<StorageUsage>(["storage"], {}, signal),
+    api.readStorage({}, { signal }),
     Lists.usage(asked, signal)
   ])
   return { bySlot, byAgent, byModel, storage, whole }

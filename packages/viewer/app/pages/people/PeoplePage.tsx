@@ -5,19 +5,14 @@ import { Time } from "../../parts/Facts.tsx"
 import { More } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Person } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
-interface Answer {
-  readonly people: ReadonlyArray<Person>
-  readonly next_cursor: string | null
-}
-
 const read = async (cursor: string | null, signal: AbortSignal) => {
-  const page = await Client.get<Answer>(["people"], { cursor }, signal)
+  const page = await api.listPeople({ cursor: cursor ?? undefined }, { signal })
   return { rows: page.people, next: page.next_cursor }
 }
 

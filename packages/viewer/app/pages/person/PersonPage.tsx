@@ -7,9 +7,9 @@ import { Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { Person, SessionPage } from "../../server/Types.ts"
+import type { Session } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
@@ -21,9 +21,9 @@ const shownSessions = 10
 
 const read = (id: string) => async (signal: AbortSignal) => {
   const [person, usage, { sessions }] = await Promise.all([
-    Client.get<Person>(["people", id], {}, signal),
+    api.getPerson({ person_id: id }, { signal }),
     Lists.usage({ group_by: "agent", person: id }, signal),
-    Client.get<SessionPage>(["sessions"], { person: id, limit: shownSessions }, signal)
+    api.listSessions({ person: id, limit: shownSessions }, { signal })
   ])
   return { person, usage, sessions }
 }
@@ -70,7 +70,7 @@ export const PersonPage = ({ rest }: PageProps) => {
   )
 }
 
-const SessionsTable = ({ sessions }: Pick<SessionPage, "sessions">) => {
+const SessionsTable = ({ sessions }: { readonly sessions: ReadonlyArray<Session> }) => {
   if (sessions.length === 0) return <p class="hint">There are none.</p>
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label="Sessions">

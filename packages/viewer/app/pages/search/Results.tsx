@@ -5,11 +5,10 @@ import { useSelection } from "../../keyboard/useSelection.ts"
 import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import type * as Client from "../../server/Client.ts"
 import type { SearchResult } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
-import { idOf, useSearch } from "./useSearch.ts"
+import { idOf, type Query, useSearch } from "./useSearch.ts"
 
 const placeOf = ({ event_id, session }: SearchResult): string => Route.to(["sessions", session], { call: event_id })
 
@@ -28,7 +27,7 @@ const Snippet = ({ result: { hit_end, hit_start, snippet } }: { readonly result:
   )
 }
 
-export const Results = ({ query }: { readonly query: Client.Query }) => {
+export const Results = ({ query }: { readonly query: Query }) => {
   const { cursor, damaged, error, isSearching, more, results, stop } = useSearch(query)
   const rows = useMemo(() => Array.from(new Map(results.map((result) => [idOf(result), result])).values()), [results])
   const list = useRef<HTMLOListElement>(null)

@@ -4,6 +4,7 @@ import { useKeys } from "../../keyboard/Keys.ts"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
+import * as Client from "../../server/Client.ts"
 import { Results } from "./Results.tsx"
 
 const filterNames = ["agent", "agent_version", "person", "model", "session"] as const
@@ -56,7 +57,7 @@ export const SearchPage = ({ query }: PageProps) => {
         </label>
       </form>
       <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />
-      {words !== "" && <Results key={JSON.stringify(asked)} query={asked} />}
+      {words !== "" && <Results key={JSON.stringify(asked)} query={{ q: words, ...Client.given(asked) }} />}
     </section>
   )
 }

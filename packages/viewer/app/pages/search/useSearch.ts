@@ -2,19 +2,14 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import * as Client from "../../server/Client.ts"
 import * as Lines from "../../server/Lines.ts"
-import type { SearchResult } from "../../server/Types.ts"
+import type { SearchPage, SearchResult } from "../../server/Types.ts"
 
 /** Hits that are looked for at a time. */
 const limit = 50
 
-interface Progress {
-  readonly damaged_events: number
-  readonly next_cursor: string | null
-}
+type Progress = Pick<SearchPage, "damaged_events" | "next_cursor">
 
-interface Page extends Progress {
-  readonly results: ReadonlyArray<SearchResult>
-}
+export type Query = Parameters<typeof Client.api.search>[0]
 
 interface State {
   readonly results: ReadonlyArray<SearchResult>
@@ -39,21 +34,22 @@ export const idOf = ({ event_id, hit_start, role, snippet }: SearchResult) =>
 const isProgress = (line: SearchResult | Progress): line is Progress => "next_cursor" in line
 
 /** The results and progress of one round, as they come. */
-async function* read(query: Client.Query, signal: AbortSignal): AsyncGenerator<SearchResult | Progress> {
+async function* read(query: Query, signal: AbortSignal): AsyncGenerator<SearchResult | Progress> {
   try {
-    for await (const line of Lines.read<SearchResult | Progress>(["search"], query, signal)) {
+    const answer = Client.api.search.response(query, { signal })
+    for await (const line of Lines.read<SearchResult | Progress>(answer, signal)) {
       if (line !== Lines.alive) yield line
     }
   } catch (error) {
     // A mount that cannot stream says so.
     if (!(error instanceof Client.ServerError && error.status === 413)) throw error
-    const { results, ...progress } = await Client.get<Page>(["search"], query, signal)
+    const { results, ...progress } = await Client.api.search(query, { signal })
     yield* results
     yield progress
   }
 }
 
-export const useSearch = (query: Client.Query): Search => {
+export const useSearch = (query: Query): Search => {
   const [state, setState] = useState(initial)
   const aborter = useRef<AbortController>(undefined)
   const run = useCallback(async (cursor: string | undefined) => {

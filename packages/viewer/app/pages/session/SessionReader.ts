@@ -3,7 +3,7 @@ import * as Client from "../../server/Client.ts"
 import * as Damage from "../../server/Damage.ts"
 import { follow } from "../../server/follow.ts"
 import * as Retry from "../../server/Retry.ts"
-import type { Call, CallPage, Message, MessagePage, Session } from "../../server/Types.ts"
+import type { Call, Message, Session } from "../../server/Types.ts"
 
 /** Rows of a page: the first is small, so that something is on screen soon. */
 const firstLimit = 100
@@ -32,7 +32,11 @@ export const initial: SessionState = {
 
 /** Where a list goes on. It moves with each page that was read, so that a read that failed goes on where it failed. */
 interface Place {
-  readonly query: Client.Query
+  readonly query: {
+    readonly after_event?: string | undefined
+    readonly after_number?: number | undefined
+    readonly cursor?: string
+  }
   readonly limit: number
 }
 
@@ -62,10 +66,6 @@ export class SessionReader {
     if (!this.#signal.aborted) this.#show(this.#state)
   }
 
-  #get<A>(parts: ReadonlyArray<string>, query: Client.Query = {}): Promise<A> {
-    return Client.get<A>(["sessions", this.#id, ...parts], query, this.#signal)
-  }
-
   #addCalls(calls: ReadonlyArray<Call>): void {
     if (calls.length > 0) this.#set({ calls: [...this.#state.calls, ...calls] })
   }
@@ -74,7 +74,8 @@ export class SessionReader {
   async #readCalls(): Promise<void> {
     for (;;) {
       const { query, limit } = this.#callsAt
-      const ask = (limit: number) => this.#get<CallPage>(["calls"], { ...query, limit })
+      const ask = (limit: number) =>
+        Client.api.listSessionCalls({ session: this.#id, ...query, limit }, { signal: this.#signal })
       const { limit: asked, page } = await Damage.readPage(ask, limit)
       if (Damage.isDamaged(page)) {
         this.#addCalls([Damage.callOf(page.damaged, this.#id)])
@@ -95,7 +96,10 @@ export class SessionReader {
   async #readMessages(): Promise<void> {
     for (;;) {
       const { query, limit } = this.#messagesAt
-      const { messages, next_cursor } = await this.#get<MessagePage>(["messages"], { ...query, limit })
+      const { messages, next_cursor } = await Client.api.listSessionMessages(
+        { session: this.#id, ...query, limit },
+        { signal: this.#signal }
+      )
       if (messages.length > 0) this.#set({ messages: [...this.#state.messages, ...messages] })
       const last = this.#state.messages.at(-1)?.number
       this.#messagesAt = {
@@ -109,7 +113,7 @@ export class SessionReader {
   /** Reads all that is not yet known. What one of the lists read stays where another one failed. Answers why one did. */
   async #readRest(): Promise<Client.ServerError | undefined> {
     const results = await Promise.allSettled([
-      this.#get<Session>([]).then((session) => this.#set({ session })),
+      Client.api.getSession({ session: this.#id }, { signal: this.#signal }).then((session) => this.#set({ session })),
       this.#readCalls(),
       this.#readMessages()
     ])

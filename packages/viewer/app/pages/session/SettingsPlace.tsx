@@ -1,5 +1,5 @@
 /** Where the instructions or the tools of a call begin to differ from those of the call before. */
-import * as Client from "../../server/Client.ts"
+import { api } from "../../server/Client.ts"
 import type { Call, Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { firstDifference } from "../../text/firstDifference.ts"
@@ -51,10 +51,7 @@ const Tool = ({ after, before }: { readonly before: Conversation; readonly after
 
 const Loaded = ({ call, of, parent }: Props) => {
   const { value } = useAnswer(
-    (signal) =>
-      Promise.all(
-        [parent, call].map(({ event_id }) => Client.get<Conversation>(["events", event_id, "messages"], {}, signal))
-      ),
+    (signal) => Promise.all([parent, call].map(({ event_id }) => api.getEventMessages({ event_id }, { signal }))),
     `${parent.event_id} ${call.event_id}`
   )
   const [before, after] = value ?? []

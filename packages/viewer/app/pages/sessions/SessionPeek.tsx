@@ -3,8 +3,7 @@ import { Failed, Loading } from "../../parts/States.tsx"
 import { Messages } from "../../parts/message/Messages.tsx"
 import { Peek } from "../../parts/Peek.tsx"
 import * as Route from "../../route/Route.ts"
-import * as Client from "../../server/Client.ts"
-import type { MessagePage, Session } from "../../server/Types.ts"
+import { api } from "../../server/Client.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -15,8 +14,8 @@ const lastMessages = 8
 
 const read = (id: string) => async (signal: AbortSignal) => {
   const [session, { messages }] = await Promise.all([
-    Client.get<Session>(["sessions", id], {}, signal),
-    Client.get<MessagePage>(["sessions", id, "messages"], { order: "desc", limit: lastMessages }, signal)
+    api.getSession({ session: id }, { signal }),
+    api.listSessionMessages({ session: id, order: "desc", limit: lastMessages }, { signal })
   ])
   return { session, messages: messages.toReversed() }
 }

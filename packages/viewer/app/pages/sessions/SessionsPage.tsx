@@ -11,7 +11,7 @@ import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Client from "../../server/Client.ts"
-import type { Session, SessionPage } from "../../server/Types.ts"
+import type { Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import { Row } from "./Row.tsx"
 
@@ -25,7 +25,7 @@ const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => Ses
 const peek = (session: string | null) => Route.amend({ peek: session })
 
 const read = (query: Client.Query) => async (cursor: string | null, signal: AbortSignal) => {
-  const page = await Client.get<SessionPage>(["sessions"], { ...query, cursor }, signal)
+  const page = await Client.api.listSessions({ ...Client.given(query), cursor: cursor ?? undefined }, { signal })
   return { rows: page.sessions, next: page.next_cursor }
 }
 

@@ -8,7 +8,10 @@ import type { Conversation, Part } from "../../server/Types.ts"
 import * as Reading from "../../settings/Reading.ts"
 import { Plain } from "../../text/Plain.tsx"
 
-type Said = Conversation["input"][number] & { readonly number?: number; readonly is_damaged?: true }
+type Said = Conversation["input"][number] & {
+  readonly number?: number | undefined
+  readonly is_damaged?: true | undefined
+}
 
 /** Messages that are shown at first. */
 export const firstMessages = 60
