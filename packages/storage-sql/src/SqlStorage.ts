@@ -6,9 +6,7 @@ import { type AppendEvent, type SessionId, Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
-import * as Accounts from "./account/Accounts.ts"
-import * as Pages from "./account/Pages.ts"
-import * as TableChecks from "./account/TableChecks.ts"
+import * as Inventory from "./account/Inventory.ts"
 import * as Bucket from "./dialect/Bucket.ts"
 import * as Nodes from "./dialect/Nodes.ts"
 import * as TwoPhaseCommit from "./dialect/TwoPhaseCommit.ts"
@@ -33,13 +31,8 @@ import * as RollupCheck from "./rollup/RollupCheck.ts"
 import * as SessionQueries from "./usage/SessionQueries.ts"
 import * as UsageQueries from "./usage/UsageQueries.ts"
 import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
-import * as ApiKeys from "./resources/ApiKeys.ts"
-import * as Audit from "./resources/Audit.ts"
-import * as Leases from "./resources/Leases.ts"
-import * as Lists from "./resources/Lists.ts"
 import * as Resources from "./resources/Resources.ts"
-import { corruptionAsDamage, isFull, translate } from "./sql/SqlErrors.ts"
-import * as StorageMetrics from "./sql/StorageMetrics.ts"
+import * as Operations from "./sql/Operations.ts"
 import * as SpaceCounters from "./space/SpaceCounters.ts"
 
 export type { Scrub } from "./erase/ScrubSchedule.ts"
@@ -75,32 +68,10 @@ const make = Effect.fnUntraced(function* ({
 }: SqlStorageOptions) {
   const sql = yield* SqlClient.SqlClient
   yield* Distribution.detect
-  const { timed, tracked } = yield* StorageMetrics.make(connections)
-  const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
-    translate(tracked(effect), operationTimeoutMs, Bucket.isDistributed(sql))
-  const operation = <Args extends ReadonlyArray<unknown>, A, E>(
-    name: string,
-    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
-  ) => {
-    const call = timed(name)
-    return (...args: Args) => call(bounded(run(...args)))
-  }
-  const reading = <Args extends ReadonlyArray<unknown>, A, E>(
-    name: string,
-    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
-  ) => operation(name, (...args: Args) => corruptionAsDamage(run(...args)))
-  /** An operation that erases, and so can do on a full disk what nothing else can. */
-  const erasing = <Args extends ReadonlyArray<unknown>, A, E>(
-    name: string,
-    run: (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
-  ) =>
-    operation(name, (...args: Args) =>
-      Effect.catchIf(run(...args), isFull, () => Effect.andThen(makeRoom, run(...args)))
-    )
-  const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
-    timed(name)(bounded(effect))
-  const requestScrub = scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, erasing("scrub", scrub.run))
   const isDistributed = Bucket.isDistributed(sql)
+  const operations = yield* Operations.make({ connections, isDistributed, makeRoom, operationTimeoutMs })
+  const { erasing, operation, operationOf, reading } = operations
+  const requestScrub = scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, erasing("scrub", scrub.run))
   // Each node takes a batch. Other operations keep some connections.
   const appendConcurrency = isDistributed ? Math.max(concurrency, Math.floor(0.8 * connections)) : concurrency
   const nodes = isDistributed
@@ -116,10 +87,6 @@ const make = Effect.fnUntraced(function* ({
   const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation)
   const events = EventQueries.make(sql, projects)
-  const resources = Resources.make(sql, projects)
-  const lists = Lists.make(sql, projects)
-  const keys = ApiKeys.make(sql, projects)
-  const audit = Audit.make(sql, projects)
   const packs = PackQueries.make(sql, projects)
   const shared = SharedQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
@@ -127,12 +94,9 @@ const make = Effect.fnUntraced(function* ({
   const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
   const space = SpaceCounters.make(sql, projects)
   const reindexing = ReplaceFacts.make(sql, projects, derivation)
-  const leases = Leases.make(sql)
   const { watermark } = Watermark.make(sql, projects)
   const sessions = SessionQueries.make(sql, projects, watermark)
   const groups = UsageQueries.make(sql, projects)
-  const pages = Pages.make(sql, projects)
-  const accounts = Accounts.make(sql, projects)
   // With several connections, erasures and appends do not wait for each other.
   const pace = connections === 1 ? yield* ErasurePace.make() : ErasurePace.unlimited
   const inSlot = nodes && NodeSlots.make(nodes)
@@ -169,7 +133,6 @@ const make = Effect.fnUntraced(function* ({
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
     deletePerson: erasing("deletePerson", people.deletePerson),
-    takeLease: operation("takeLease", leases.takeLease),
     listProjects: operationOf("listProjects", projects.list),
     usage: operation("usage", space.usage),
     listSessions: operation("listSessions", sessions.listSessions),
@@ -177,36 +140,9 @@ const make = Effect.fnUntraced(function* ({
     sumUsage: operation("sumUsage", groups.sumUsage),
     deriveEvents: (...args) => pace.erase(deriveEvents(...args)),
     dropDerived: operation("dropDerived", derivation.dropDerived),
-    nextSession: operation("nextSession", pages.nextSession),
-    sessionEvents: operation("sessionEvents", pages.sessionEvents),
-    listPacks: operation("listPacks", pages.listPacks),
-    listShared: operation("listShared", pages.listShared),
-    sessionAccount: operation("sessionAccount", accounts.sessionAccount),
-    projectAccount: operation("projectAccount", accounts.projectAccount),
     checkDerived: operation("checkDerived", RollupCheck.make(sql, projects).checkDerived),
-    checkTable: operation("checkTable", TableChecks.make(sql).checkTable),
-    putFingerprint: operation("putFingerprint", resources.putFingerprint),
-    hasFingerprint: operation("hasFingerprint", resources.hasFingerprint),
-    getFingerprint: operation("getFingerprint", resources.getFingerprint),
-    listFingerprints: operation("listFingerprints", lists.listFingerprints),
-    putAgent: operation("putAgent", resources.putAgent),
-    listAgents: operation("listAgents", lists.listAgents),
-    getAgent: operation("getAgent", resources.getAgent),
-    putAgentVersion: operation("putAgentVersion", resources.putAgentVersion),
-    getAgentVersion: operation("getAgentVersion", resources.getAgentVersion),
-    listAgentVersions: operation("listAgentVersions", lists.listAgentVersions),
-    deprecateAgentVersion: operation("deprecateAgentVersion", resources.deprecateAgentVersion),
-    putPerson: operation("putPerson", resources.putPerson),
-    listPeople: operation("listPeople", lists.listPeople),
-    getPerson: operation("getPerson", resources.getPerson),
-    updatePerson: operation("updatePerson", resources.updatePerson),
-    putApiKey: operation("putApiKey", keys.putApiKey),
-    findApiKey: operation("findApiKey", keys.findApiKey),
-    listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
-    apiKeyHashes: operationOf("apiKeyHashes", keys.apiKeyHashes),
-    revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
-    appendAudit: operation("appendAudit", audit.appendAudit),
-    listAudit: operation("listAudit", audit.listAudit),
+    ...Inventory.make(sql, projects, operations),
+    ...Resources.make(sql, projects, operations),
     ping: operationOf("ping", Effect.andThen(ping ?? sql`SELECT 1`, verify))
   })
 })

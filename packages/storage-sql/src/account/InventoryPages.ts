@@ -1,5 +1,5 @@
-/** Goes through all rows of a project in steps: its sessions, their packs, and the shared pieces. */
-import type { EventId, ListedShared, NextSession, PackPage, ProjectId, SessionEvent, SessionId } from "@tachograph/core"
+/** Goes through all rows of a project in steps: the events and packs of its sessions, and the shared pieces. */
+import type { EventId, ListedShared, PackPage, ProjectId, SessionEvent } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -9,52 +9,23 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
 import { fitting, type Size } from "../sql/Fitting.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
-import { isCorruption } from "../sql/SqlErrors.ts"
 
 /** Rows in one page. */
 const maxRows = 500
 
-/** The session numbers of these tables must exist. */
-const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
+interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
+  readonly pending_sweep: Integer
+  readonly pack_number: Integer | null
+  readonly agent_number: Integer
+  readonly kept: Integer
+  readonly pack: Uint8Array
+}
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const ascending = EventIndex.direction(sql, "asc")
   const isOf = (project_id: number, session: number) =>
     sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
-
-  const nextSession = Effect.fn("SqlStorage.nextSession")(function* (
-    project: ProjectId,
-    after: number
-  ): Effect.fn.Return<NextSession | undefined, SqlError.SqlError> {
-    const project_id = yield* projects.find(project)
-    if (project_id === undefined) return undefined
-    // Session 0 stands for the project in the table of usage. One look-up in an index for each table.
-    const lowest = (table: string) => sql`SELECT min(session_number) AS session_number FROM ${sql(table)}
-      WHERE project_id = ${project_id} AND session_number > ${after} ${table === "storage_usage" ? sql`AND session_number <> 0` : sql.literal("")}`
-    const lowestOf = (names: ReadonlyArray<string>) => sql<{ session_number: Integer; session_id: SessionId | null }>`
-      SELECT n.session_number, s.session_id FROM (
-        SELECT min(session_number) AS session_number FROM (${sql.join(" UNION ALL ", false)(names.map(lowest))}) m) n
-      LEFT JOIN sessions s ON s.project_id = ${project_id} AND s.session_number = n.session_number
-      WHERE n.session_number IS NOT NULL`
-    // One damaged page must not hide all sessions. What is unreadable is reported when their rows are counted.
-    if (Bucket.isDistributed(sql)) {
-      // All nodes are asked for the lowest number, and one for its name.
-      const numbers = yield* Effect.forEach(
-        tables,
-        (table) => sql<{ session_number: Integer | null }>`${lowest(table)}`
-      )
-      const found = numbers.flatMap(([row]) => (row!.session_number === null ? [] : [Number(row!.session_number)]))
-      if (found.length === 0) return undefined
-      const number = Math.min(...found)
-      const [session] = yield* sql<{
-        session_id: SessionId
-      }>`SELECT session_id FROM sessions WHERE ${isOf(project_id, number)}`
-      return { number, id: session?.session_id }
-    }
-    const [row] = yield* Effect.catchIf(lowestOf(tables), isCorruption, () => lowestOf(["sessions"]))
-    return row && { number: Number(row.session_number), id: row.session_id ?? undefined }
-  })
 
   const sessionEvents = Effect.fn("SqlStorage.sessionEvents")(function* (
     project: ProjectId,
@@ -76,14 +47,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       agent: Number(agent_number)
     }))
   })
-
-  interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
-    readonly pending_sweep: Integer
-    readonly pack_number: Integer | null
-    readonly agent_number: Integer
-    readonly kept: Integer
-    readonly pack: Uint8Array
-  }
 
   const listPacks = Effect.fn("SqlStorage.listPacks")(function* (
     project: ProjectId,
@@ -152,5 +115,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
   })
 
-  return { nextSession, sessionEvents, listPacks, listShared }
+  return { sessionEvents, listPacks, listShared }
 }

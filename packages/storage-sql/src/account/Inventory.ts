@@ -1,0 +1,22 @@
+/** The operations that go through all that is stored, and compare it with what is counted. */
+import type { SqlClient } from "effect/sql"
+import type * as Projects from "../names/Projects.ts"
+import type * as Operations from "../sql/Operations.ts"
+import * as InventoryPages from "./InventoryPages.ts"
+import * as NextSession from "./NextSession.ts"
+import * as ProjectAccount from "./ProjectAccount.ts"
+import * as SessionAccount from "./SessionAccount.ts"
+import * as TableChecks from "./TableChecks.ts"
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { operation }: Operations.Operations) => {
+  const pages = InventoryPages.make(sql, projects)
+  return {
+    nextSession: operation("nextSession", NextSession.make(sql, projects)),
+    sessionEvents: operation("sessionEvents", pages.sessionEvents),
+    listPacks: operation("listPacks", pages.listPacks),
+    listShared: operation("listShared", pages.listShared),
+    sessionAccount: operation("sessionAccount", SessionAccount.make(sql, projects)),
+    projectAccount: operation("projectAccount", ProjectAccount.make(sql, projects)),
+    checkTable: operation("checkTable", TableChecks.make(sql).checkTable)
+  }
+}

@@ -1,0 +1,45 @@
+/** What every operation of the storage has: a bound in time, measurements, and the database's errors translated. */
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql"
+import { corruptionAsDamage, isFull, translate } from "./SqlErrors.ts"
+import * as StorageMetrics from "./StorageMetrics.ts"
+
+type Run<Args extends ReadonlyArray<unknown>, A, E> = (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
+
+interface OperationsOptions {
+  readonly connections: number
+  readonly isDistributed: boolean
+  readonly operationTimeoutMs: number | undefined
+  /** Frees room on a full disk. */
+  readonly makeRoom: Effect.Effect<void>
+}
+
+export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
+  const { connections, isDistributed, makeRoom, operationTimeoutMs } = options
+  const { timed, tracked } = yield* StorageMetrics.make(connections)
+  const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
+    translate(tracked(effect), operationTimeoutMs, isDistributed)
+
+  const operation = <Args extends ReadonlyArray<unknown>, A, E>(name: string, run: Run<Args, A, E>) => {
+    const call = timed(name)
+    return (...args: Args) => call(bounded(run(...args)))
+  }
+
+  /** An operation without arguments. */
+  const operationOf = <A, E>(name: string, effect: Effect.Effect<A, E | SqlError.SqlError>) =>
+    timed(name)(bounded(effect))
+
+  /** An operation that reads stored texts. */
+  const reading = <Args extends ReadonlyArray<unknown>, A, E>(name: string, run: Run<Args, A, E>) =>
+    operation(name, (...args: Args) => corruptionAsDamage(run(...args)))
+
+  /** An operation that erases, and so can do on a full disk what nothing else can. */
+  const erasing = <Args extends ReadonlyArray<unknown>, A, E>(name: string, run: Run<Args, A, E>) =>
+    operation(name, (...args: Args) =>
+      Effect.catchIf(run(...args), isFull, () => Effect.andThen(makeRoom, run(...args)))
+    )
+
+  return { operation, operationOf, reading, erasing }
+})
+
+export type Operations = Effect.Success<ReturnType<typeof make>>
