@@ -78,7 +78,7 @@ const make = Effect.gen(function* () {
     rulesInUse: Effect.flatMap(CurrentProject, storage.rulesInUse),
     ...(yield* Recording.make(storage, yield* GroupCommit, pricing)),
     ...events,
-    ...(yield* SessionReads.make(storage, logDamage, pricing)),
+    ...(yield* SessionReads.make({ storage, onDamage: logDamage, pricing })),
     ...(yield* UsageReads.make(storage, new SessionTitles(storage, logDamage))),
     ...TextSearch.make(storage, logDamage),
     ...Following.make(storage, logDamage),

@@ -73,14 +73,9 @@ export { type OwnPrices, Prices, type PriceSource } from "./facts/Prices.ts"
 export * as ReadFacts from "./facts/ReadFacts.ts"
 export { type FactRules, Rules } from "./facts/Rules.ts"
 export type { Configuration, ConfigurationPage, ConfigurationQuery } from "./conversation/Configurations.ts"
-export type {
-  CallQuery,
-  MessageQuery,
-  MessagePage,
-  NumberedPage,
-  SessionCall,
-  SessionMessage
-} from "./conversation/SessionReader.ts"
+export type { NumberedPage } from "./conversation/NumberedPage.ts"
+export type { CallQuery, SessionCall } from "./conversation/SessionCalls.ts"
+export type { MessagePage, MessageQuery, SessionMessage } from "./conversation/SessionMessages.ts"
 export { titleOf } from "./conversation/Title.ts"
 export type { NewEvent } from "./record/NewEvent.ts"
 export { type Operations, Recorder } from "./Recorder.ts"

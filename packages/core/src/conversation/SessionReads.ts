@@ -1,5 +1,4 @@
 /** Reads sessions as messages and calls, and what agent versions ran with. */
-import type { PriceList } from "@tachograph/prices"
 import * as Effect from "effect/Effect"
 import type {
   AgentNotFound,
@@ -11,20 +10,14 @@ import type {
 } from "../domain/Errors.ts"
 import { CurrentProject } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventPages from "../read/EventPages.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
-import type { Storage } from "../Storage.ts"
 import type { Result } from "../storage/Result.ts"
 import type { ConfigurationPage, ConfigurationQuery } from "./Configurations.ts"
-import {
-  type CallQuery,
-  type MessagePage,
-  type MessageQuery,
-  type NumberedPage,
-  type SessionCall,
-  SessionReader
-} from "./SessionReader.ts"
+import type { NumberedPage } from "./NumberedPage.ts"
+import type { CallQuery, SessionCall, Source } from "./SessionCalls.ts"
+import type { MessagePage, MessageQuery } from "./SessionMessages.ts"
+import { SessionReader } from "./SessionReader.ts"
 
 export interface SessionReads {
   /** What an agent version ran with, by its latest calls first. Pages may have the same configuration, whose sums add up. */
@@ -45,12 +38,8 @@ export interface SessionReads {
 
 type ConfigurationListQuery = Omit<ConfigurationQuery, "fromMs" | "toMs"> & EventPages.Period
 
-export const make = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  logDamage: DamageLog.OnDamage,
-  pricing: Effect.Effect<{ readonly prices: PriceList.PriceList }>
-) {
-  const sessionReader = new SessionReader(storage, logDamage, pricing)
+export const make = Effect.fnUntraced(function* (source: Source) {
+  const sessionReader = new SessionReader(source)
   yield* (yield* StaleSessions).listen((project, session, why) => {
     // Other sessions stay as they are. A client may ask for a damaged event all the time.
     if (why === "damaged") return sessionReader.forgetSession(project, session)

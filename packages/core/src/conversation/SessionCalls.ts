@@ -1,0 +1,168 @@
+/** Pages of the calls of a session. */
+import type { InputPrices, PriceList } from "@tachograph/prices"
+import * as Effect from "effect/Effect"
+import { type EventDamaged, EventNotFound, type StorageUnavailable } from "../domain/Errors.ts"
+import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
+import * as Uuid from "../domain/Uuid.ts"
+import type * as DamageLog from "../read/DamageLog.ts"
+import * as EventReader from "../read/EventReader.ts"
+import type { Storage } from "../Storage.ts"
+import type { OutlinedCall } from "./Call.ts"
+import { type Listed, type NumberedPage, type NumberedQuery, numbersOf } from "./NumberedPage.ts"
+import type { SessionOutline } from "./SessionOutline.ts"
+
+export interface CallQuery extends NumberedQuery {
+  /** Only calls that were recorded after this event. */
+  readonly afterEvent?: EventId | undefined
+}
+
+/** Numbers of messages, the first and the last. */
+type Run = readonly [first: number, last: number]
+
+/** A call of a session, and how the conversation grew with it. */
+export interface SessionCall extends EventSummary {
+  readonly parentEventId: EventId | null
+  readonly keptMessages: number
+  readonly newMessages: ReadonlyArray<number>
+  readonly goneMessages: ReadonlyArray<number>
+  readonly output: ReadonlyArray<number>
+  readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<Run> }
+  readonly instructionsChanged: boolean
+  readonly toolsChanged: boolean
+  readonly parametersChanged: boolean
+  /** By what its input was priced. Null where that is not known, as where the list is not at hand. */
+  readonly inputPrices: InputPrices | null
+  /** Whether its payload cannot be read. It has no messages then. */
+  readonly isDamaged: boolean
+}
+
+/** Events of a page of a list. */
+const pageEvents = 1_000
+
+/** Where calls are read from. */
+export interface Source {
+  readonly storage: Storage["Service"]
+  readonly onDamage: DamageLog.OnDamage
+  /** Loads the list. */
+  readonly pricing: Effect.Effect<{ readonly prices: PriceList.PriceList }>
+}
+
+/** Events that were erased meanwhile are left out. */
+export const callsOf = Effect.fnUntraced(function* (
+  source: Source,
+  project: ProjectId,
+  session: SessionId,
+  read: SessionOutline,
+  query: CallQuery
+): Effect.fn.Return<Listed<NumberedPage<SessionCall>>, EventNotFound | EventDamaged | StorageUnavailable> {
+  const { after, afterEvent, order } = query
+  const { calls } = read
+  const from = afterEvent === undefined ? 0 : calls.findIndex(({ id }) => id === afterEvent) + 1
+  if (afterEvent !== undefined && from === 0) return yield* new EventNotFound()
+  const start = order === "asc" ? Math.max(from, firstAfter(calls, after ?? 0)) : from
+  const end = order === "asc" || after === undefined ? calls.length : firstAfter(calls, after - 1)
+  const indexes = numbersOf(start, end, query)
+  const listed = indexes.map((index) => calls[index]!)
+  const summaries = yield* summariesOf(
+    source,
+    project,
+    session,
+    listed.map(({ id }) => id)
+  )
+  const isPriced = Array.from(summaries.values()).some(({ price }) => price !== null)
+  const pricing = isPriced ? yield* source.pricing : undefined
+  const rows = indexes.flatMap((index) => {
+    const summary = summaries.get(calls[index]!.id)
+    return summary === undefined ? [] : [callOf(read, index, summary, pricing?.prices)]
+  })
+  const damaged = listed.flatMap(({ damage, id }) => (damage === undefined ? [] : [{ id, damage }]))
+  return { page: { rows, next: indexes.length < end - start ? listed.at(-1)?.pack : undefined }, damaged }
+})
+
+/** The summaries of those events that still exist. */
+const summariesOf = Effect.fnUntraced(function* (
+  { onDamage, storage }: Source,
+  project: ProjectId,
+  session: SessionId,
+  ids: ReadonlyArray<EventId>
+): Effect.fn.Return<ReadonlyMap<EventId, EventSummary>, EventDamaged | StorageUnavailable> {
+  const wanted = new Set(ids)
+  const found = new Map<EventId, EventSummary>()
+  const [first, last] = [ids.toSorted()[0], ids.toSorted().at(-1)]
+  if (first === undefined || last === undefined) return found
+  for (let after = Uuid.previous(first); wanted.size > 0;) {
+    const query = { session, order: "asc", after, limit: Math.min(pageEvents, wanted.size) } as const
+    const page = yield* storage.listEvents(project, query)
+    for (const stored of page) {
+      if (wanted.delete(stored.id)) {
+        found.set(stored.id, yield* EventReader.summaryOf(project, stored, onDamage))
+      }
+    }
+    const next = page.at(-1)?.id
+    if (next === undefined || next >= last) break
+    after = next
+  }
+  return found
+})
+
+/** The index of the first call with a higher pack. */
+export const firstAfter = (calls: SessionOutline["calls"], pack: number): number => {
+  let low = 0
+  let high = calls.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (calls[middle]!.pack <= pack) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const callOf = (
+  { calls, outline }: SessionOutline,
+  index: number,
+  summary: EventSummary,
+  prices: PriceList.PriceList | undefined
+): SessionCall => {
+  const call = outline.calls[index]!
+  const { damage } = calls[index]!
+  const parent = call.parent === undefined ? undefined : outline.calls[call.parent]!
+  const differs = (setting: keyof OutlinedCall["settings"]) =>
+    parent !== undefined && parent.settings[setting] !== call.settings[setting]
+  return {
+    ...summary,
+    parentEventId: call.parent === undefined ? null : calls[call.parent]!.id,
+    keptMessages: call.kept,
+    newMessages: call.added,
+    goneMessages: call.gone,
+    output: outline.outputOf(call),
+    carried: { kept: call.keptFirst, runs: runsOf(outline.carriedAfter(call)) },
+    instructionsChanged: differs("instructions") || (parent !== undefined && parent.instructions !== call.instructions),
+    toolsChanged: differs("tools"),
+    parametersChanged: differs("parameters"),
+    inputPrices: inputPricesOf(summary, prices),
+    isDamaged: damage !== undefined
+  }
+}
+
+const inputPricesOf = (
+  { inputTokens, model, occurredAt, price, provider, receivedAt, responseModel }: EventSummary,
+  prices: PriceList.PriceList | undefined
+): InputPrices | null =>
+  price === null || prices === undefined
+    ? null
+    : prices.inputPrices(
+        { price, provider, model, response_model: responseModel, input_tokens: inputTokens },
+        new Date((occurredAt ?? receivedAt).epochMilliseconds)
+      )
+
+const runsOf = (numbers: ReadonlyArray<number>): ReadonlyArray<Run> => {
+  const runs: Array<[number, number]> = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last?.[1] === number - 1) last[1] = number
+    else runs.push([number, number])
+  }
+  return runs
+}
