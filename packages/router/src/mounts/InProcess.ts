@@ -39,13 +39,16 @@ export type Written = object | string
 
 type Result<A> = Effect.Effect<A, TachographError.TachographError, Front>
 
-const decodeProject = ValidationDetail.decodeNamed(ProjectId, "project")
+const decodeName = ValidationDetail.decodeNamed(ProjectId, "project")
+
+const decodeProject = (name: string | undefined) =>
+  name === undefined ? Effect.succeed(defaultProject) : decodeName(name)
 
 /** A request to the front, without the base path. */
 type Request = Pick<Incoming, "method" | "url" | "headers" | "body">
 
 /** Hands a request to the front. Answers errors as HTTP does. */
-const replyTo = Effect.fnUntraced(function* (request: Request, project: string = defaultProject) {
+const replyTo = Effect.fnUntraced(function* (request: Request, project: string | undefined) {
   const front = yield* Front
   const base = yield* BasePath
   const decoded = yield* Effect.result(decodeProject(project))

@@ -1,6 +1,14 @@
 /** Imports lines, and answers each. A line that is refused changes nothing, and the next ones are imported all the same. */
 import { Export, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { CurrentProject, type Errors, type Imported, JsonText, type ProjectId, type Recorder, Scan } from "@tachograph/core"
+import {
+  CurrentProject,
+  type Errors,
+  type Imported,
+  JsonText,
+  type ProjectId,
+  type Recorder,
+  Scan
+} from "@tachograph/core"
 import { Person } from "@tachograph/core/domain/Person"
 import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import * as Effect from "effect/Effect"
