@@ -11,7 +11,7 @@ const imports: Readonly<Record<string, string>> = {
   "packages/core/src/facts/Prices.ts":
     "Lazy, by Pricing.ts: tried with each event, which is recorded without a cost meanwhile",
   "packages/router/src/engine/Viewer.ts": "Lazy: tried with each request, which is answered 503 meanwhile",
-  "packages/router/src/engine/thread/Thread.ts":
+  "packages/router/src/engine/thread/ThreadServices.ts":
     "at the start of a thread; another thread loads anew, and Supervisor.ts starts it",
   "packages/server/src/bin.ts": "the program, at the start of the process, which ends if that fails",
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
