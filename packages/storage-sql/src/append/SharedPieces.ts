@@ -8,22 +8,11 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as Attempts from "../sql/Attempts.ts"
-import * as BytesRepair from "../sql/BytesRepair.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-
-/** Stored bytes of pieces in one statement, and at least one piece. */
-const maxStatementBytes = 4 * 1024 * 1024
+import * as PieceRows from "./PieceRows.ts"
 
 /** Bytes of text that are not compressed while a transaction is open. */
 const prepareFromBytes = 256 * 1024
-
-const pieceTypes = {
-  project_id: "integer",
-  sha256: "bytea",
-  size: "integer",
-  checksum: "integer",
-  piece: "bytea"
-} as const satisfies BulkValues.Types
 
 const ownerTypes = {
   project_id: "integer",
@@ -46,17 +35,8 @@ interface Locked {
   readonly piece: Uint8Array | null
 }
 
-/** A piece that was deleted. */
-interface Deleted {
-  readonly bucket: number
-  /** Bytes of their text. */
-  readonly size: number
-  /** Bytes as stored. */
-  readonly bytes: number
-}
-
 export const make = (sql: SqlClient.SqlClient) => {
-  const pieceColumns = BulkValues.make(sql, BulkValues.named({ ...pieceTypes, ...Bucket.types(sql) }))
+  const { insert, replace } = PieceRows.make(sql)
   const ownerColumns = BulkValues.make(sql, BulkValues.named({ ...ownerTypes, ...Bucket.types(sql) }))
   const columnsFor: Readonly<Record<Existing, Statement.Fragment>> = {
     compare: sql`sha256, checksum, ${StoredBytes.select(sql, "piece")}`,
@@ -143,86 +123,13 @@ export const make = (sql: SqlClient.SqlClient) => {
     return new Set(missing.keys())
   })
 
-  /** Inserts the pieces that do not exist, in their order. Returns the names of those that it inserted. */
-  const insert = Effect.fnUntraced(function* (project_id: number, pieces: ReadonlyArray<SharedPiece>) {
-    yield* compressPieces(pieces)
-    const inserted: Array<string> = []
-    for (const chunk of chunksOf(pieces, maxShortRows)) {
-      const rows = chunk.map(({ bytes, sha256, size }) => ({
-        project_id,
-        sha256,
-        bucket: Bucket.ofPiece(sha256),
-        size,
-        checksum: sharedPieceChecksum(bytes()),
-        piece: bytes()
-      }))
-      const added = yield* sql<{ sha256: Uint8Array }>`INSERT INTO shared_pieces ${pieceColumns.names}
-        ${pieceColumns.toInsert(rows)} ON CONFLICT (project_id, sha256${Bucket.andColumn(sql)}) DO NOTHING RETURNING sha256`
-      for (const { sha256 } of added) inserted.push(Hex.encode(sha256))
-    }
-    return inserted
-  })
-
-  /** Stores an existing piece again. The counters have counted it as it was first stored, and so as it is now. */
-  const replace = (project_id: number, { bytes, sha256, size }: SharedPiece) =>
-    sql`UPDATE shared_pieces SET size = ${size}, checksum = ${sharedPieceChecksum(bytes())}, piece = ${bytes()}
-      WHERE project_id = ${project_id} AND sha256 = ${sha256}${Bucket.and(sql, Bucket.ofPiece(sha256))}`
-
-  /** Reduces what a session owns to the pieces of these names, in a transaction. Deletes pieces that have no owner left. */
-  const disown = Effect.fnUntraced(function* (
-    project_id: number,
-    session_number: number,
-    owned: ReadonlyArray<Uint8Array>
-  ) {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session_number}`
-    yield* BytesRepair.repair(sql, { table: "shared_piece_owners", column: "sha256", isOfParent: isOfSession })
-    const kept = new Set(owned.map(Hex.encode))
-    const rows = yield* sql<{ sha256: Uint8Array }>`SELECT sha256 FROM shared_piece_owners
-      WHERE ${isOfSession} ORDER BY sha256`
-    const names = rows.map(({ sha256 }) => sha256).filter((name) => !kept.has(Hex.encode(name)))
-    const total: Array<Deleted> = []
-    const chunks = Bucket.split(sql, names, Bucket.ofPiece).flatMap(({ buckets, rows }) =>
-      BulkValues.chunks(rows).map((chunk) => [buckets, chunk] as const)
-    )
-    for (const [buckets, chunk] of chunks) {
-      const isInChunk = sql`project_id = ${project_id} AND ${isNamed(chunk)}${Bucket.and(sql, buckets)}`
-      yield* sql`DELETE FROM shared_piece_owners WHERE ${isInChunk} AND session_number = ${session_number}`
-      // Waits for transactions that are adding owners. The next statement sees the owners that they committed.
-      yield* sql`SELECT sha256 FROM shared_pieces WHERE ${isInChunk} ORDER BY sha256 ${Locks.update(sql)}`
-      const deleted = yield* sql<{ sha256: Uint8Array; size: Integer; bytes: Integer }>`DELETE FROM shared_pieces
-        WHERE ${isInChunk} AND NOT EXISTS (
-          SELECT 1 FROM shared_piece_owners o
-          WHERE o.project_id = shared_pieces.project_id AND o.sha256 = shared_pieces.sha256${Bucket.and(sql, buckets, "o.")})
-        RETURNING sha256, size, octet_length(piece) AS bytes`
-      for (const { bytes, sha256, size } of deleted) {
-        total.push({ bucket: Bucket.ofPiece(sha256), size: Number(size), bytes: Number(bytes) })
-      }
-    }
-    return total
-  })
-
-  return { prepare, own, disown }
+  return { prepare, own }
 }
+
+export type SharedPieces = ReturnType<typeof make>
 
 const sum = <A>(all: Iterable<A>, valueOf: (each: A) => number): number => {
   let total = 0
   for (const each of all) total += valueOf(each)
   return total
-}
-
-/** Splits pieces by rows and by bytes. */
-const chunksOf = (pieces: ReadonlyArray<SharedPiece>, maxRows: number): ReadonlyArray<ReadonlyArray<SharedPiece>> => {
-  const chunks: Array<Array<SharedPiece>> = []
-  let bytes = 0
-  for (const piece of pieces) {
-    const last = chunks.at(-1)
-    bytes += piece.bytes().length
-    if (last !== undefined && last.length < maxRows && bytes <= maxStatementBytes) {
-      last.push(piece)
-      continue
-    }
-    chunks.push([piece])
-    bytes = piece.bytes().length
-  }
-  return chunks
 }

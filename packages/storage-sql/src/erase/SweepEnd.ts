@@ -2,14 +2,13 @@
 import type { SweepChanges } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
-import * as SharedPieces from "../append/SharedPieces.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
+import * as DisownedPieces from "./DisownedPieces.ts"
 import { isOf } from "./SweptPacks.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const shared = SharedPieces.make(sql)
   const space = SpaceCounters.make(sql, projects)
 
   return Effect.fnUntraced(function* (
@@ -19,7 +18,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     increments: SpaceCounters.Increments
   ) {
     const isOfSession = isOf(sql, project_id, session)
-    const deleted = yield* shared.disown(project_id, session, owned)
+    const deleted = yield* DisownedPieces.disown(sql, project_id, session, owned)
     const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
     // that erasure for the one it has swept.
