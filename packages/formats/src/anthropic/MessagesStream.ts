@@ -80,11 +80,93 @@ const isError = (event: JsonObject, name: string): boolean =>
   isObject(event["error"]) ||
   ((text(event["type"]) === null || event["object"] === "error") && errorOf(event) !== null)
 
+/** The content under construction. */
+class Content {
+  #blocks: Array<Block> = []
+  #at = new Map<Json | undefined, Block>()
+
+  /** Begins anew, with what the answer begins with. */
+  reset(content: Json | undefined): void {
+    this.#blocks = Array.isArray(content) ? content.map((block: Json) => ({ fields: fieldsOf(block), input: "" })) : []
+    this.#at = new Map(this.#blocks.map((block, index) => [index, block]))
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 0
+  }
+
+  add(index: Json | undefined, value: JsonObject): void {
+    const block = { fields: fieldsOf(value), input: "" }
+    this.#blocks.push(block)
+    this.#at.set(index, block)
+  }
+
+  change(index: Json | undefined, delta: Json | undefined): void {
+    if (!isObject(delta)) return
+    const block = this.#blockOf(index, delta)
+    if (block !== undefined) changeBlock(block, delta)
+  }
+
+  /** The block at an index, else the last one. A delta that can be none of its kind begins another: some gateways do not say so. */
+  #blockOf(index: Json | undefined, delta: JsonObject): Block | undefined {
+    const block = this.#at.get(index) ?? ((index ?? null) === null ? this.#blocks.at(-1) : undefined)
+    const kind = kindOf.get(delta["type"])
+    const type = block?.fields.get("type")
+    if (kind === undefined || type === kind || (block !== undefined && !told.has(type))) return block
+    this.add(index, { type: kind, [kind]: "" })
+    return this.#blocks.at(-1)
+  }
+
+  get value(): ReadonlyArray<Json> {
+    return this.#blocks.map(blockOf)
+  }
+}
+
+const changeBlock = (block: Block, delta: JsonObject): void => {
+  switch (delta["type"]) {
+    case "text_delta":
+      return append(block.fields, "text", delta["text"])
+    case "thinking_delta":
+      return append(block.fields, "thinking", delta["thinking"])
+    case "signature_delta":
+      if (text(delta["signature"]) !== null) block.fields.set("signature", delta["signature"] as Json)
+      return
+    case "input_json_delta":
+      block.input += text(delta["partial_json"]) ?? ""
+      return
+    case "citations_delta":
+      return cite(block, delta["citation"])
+    case "compaction_delta":
+      // It holds the whole of the block.
+      for (const [key, value] of Object.entries(delta)) if (key !== "type") block.fields.set(key, value)
+      return
+    default:
+      return changeOther(block, delta)
+  }
+}
+
+/** Where the kind is new: text is appended, and anything else replaces what was there. */
+const changeOther = ({ fields }: Block, delta: JsonObject): void => {
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === "type") continue
+    if (typeof value === "string") append(fields, key, value)
+    else if (value !== null || !fields.has(key)) fields.set(key, value)
+  }
+}
+
+/** An error, in the fields of an answer that failed. */
+const failureOf = (error: JsonObject | undefined): JsonObject => {
+  const { type, ...rest } = error ?? {}
+  const told: JsonObject = type === undefined || type === "error" ? rest : { type, ...rest }
+  // Beside an answer, only an object `error` or `errors` say why it failed.
+  const isSaid = error === undefined || isObject(told["error"]) || Array.isArray(told["errors"])
+  return isSaid ? told : { error: told }
+}
+
 const builder = (): Accumulate.Builder => {
   let message: Fields | undefined
   let usage: Fields = new Map()
-  let blocks: Array<Block> = []
-  let blockAt = new Map<Json | undefined, Block>()
+  const content = new Content()
   let error: JsonObject | undefined
   let whole: JsonObject | undefined
   let isStopped = false
@@ -96,64 +178,15 @@ const builder = (): Accumulate.Builder => {
     if (!isObject(value) || (id !== null && message?.get("id") === id)) return
     message = fieldsOf(value)
     usage = fieldsOf(message.get("usage"))
-    const content = message.get("content")
-    blocks = Array.isArray(content) ? content.map((block: Json) => ({ fields: fieldsOf(block), input: "" })) : []
-    blockAt = new Map(blocks.map((block, index) => [index, block]))
+    content.reset(message.get("content"))
   }
 
   const startBlock = (index: Json | undefined, value: Json | undefined) => {
     if (!isObject(value)) return
-    const block = { fields: fieldsOf(value), input: "" }
-    blocks.push(block)
-    blockAt.set(index, block)
+    content.add(index, value)
     // The answer without streaming names the model that went on, where another one had declined.
     const served = value["type"] === "fallback" ? text(get(value, "to", "model")) : null
     if (served !== null) message?.set("model", served)
-  }
-
-  const changeBlock = ({ fields }: Block, delta: JsonObject) => {
-    // Where the kind is new: text is appended, and anything else replaces what was there.
-    for (const [key, value] of Object.entries(delta)) {
-      if (key === "type") continue
-      if (typeof value === "string") append(fields, key, value)
-      else if (value !== null || !fields.has(key)) fields.set(key, value)
-    }
-  }
-
-  /** The block at an index, else the last one. A delta that can be none of its kind begins another: some gateways do not say so. */
-  const blockOfDelta = (index: Json | undefined, delta: JsonObject): Block | undefined => {
-    const block = blockAt.get(index) ?? ((index ?? null) === null ? blocks.at(-1) : undefined)
-    const kind = kindOf.get(delta["type"])
-    const type = block?.fields.get("type")
-    if (kind === undefined || type === kind || (block !== undefined && !told.has(type))) return block
-    startBlock(index, { type: kind, [kind]: "" })
-    return blocks.at(-1)
-  }
-
-  const readDelta = (index: Json | undefined, delta: Json | undefined) => {
-    if (!isObject(delta)) return
-    const block = blockOfDelta(index, delta)
-    if (block === undefined) return
-    switch (delta["type"]) {
-      case "text_delta":
-        return append(block.fields, "text", delta["text"])
-      case "thinking_delta":
-        return append(block.fields, "thinking", delta["thinking"])
-      case "signature_delta":
-        if (text(delta["signature"]) !== null) block.fields.set("signature", delta["signature"] as Json)
-        return
-      case "input_json_delta":
-        block.input += text(delta["partial_json"]) ?? ""
-        return
-      case "citations_delta":
-        return cite(block, delta["citation"])
-      case "compaction_delta":
-        // It holds the whole of the block.
-        for (const [key, value] of Object.entries(delta)) if (key !== "type") block.fields.set(key, value)
-        return
-      default:
-        return changeBlock(block, delta)
-    }
   }
 
   const changeMessage = ({ type: _type, delta, usage: counts, ...beside }: JsonObject) => {
@@ -176,7 +209,7 @@ const builder = (): Accumulate.Builder => {
       case "content_block_start":
         return startBlock(event["index"], event["content_block"])
       case "content_block_delta":
-        return readDelta(event["index"], event["delta"])
+        return content.change(event["index"], event["delta"])
       case "message_delta":
         return changeMessage(event)
       case "message_stop":
@@ -195,21 +228,16 @@ const builder = (): Accumulate.Builder => {
 
   const outputOf = (): JsonObject => {
     if (whole !== undefined) return whole
-    if (message === undefined && blocks.length === 0) return error ?? {}
+    if (message === undefined && content.isEmpty) return error ?? {}
     const fields: Fields = new Map(
       message ?? [
         ["type", "message"],
         ["role", "assistant"]
       ]
     )
-    fields.set("content", blocks.map(blockOf))
+    fields.set("content", content.value)
     if (usage.size > 0) fields.set("usage", Object.fromEntries(usage))
-    const { type, ...rest } = error ?? {}
-    const told: JsonObject = type === undefined || type === "error" ? rest : { type, ...rest }
-    // Beside an answer, only an object `error` or `errors` say why it failed.
-    const isSaid = error === undefined || isObject(told["error"]) || Array.isArray(told["errors"])
-    const failure: JsonObject = isSaid ? told : { error: told }
-    for (const [key, value] of Object.entries(failure)) fields.set(key, value)
+    for (const [key, value] of Object.entries(failureOf(error))) fields.set(key, value)
     return Object.fromEntries(fields)
   }
 
