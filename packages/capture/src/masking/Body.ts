@@ -85,7 +85,8 @@ class FoundParts {
       }
       // Those of a list have its name.
       const name = isObject ? this.#name() : ofList
-      const inner = place === "named" ? place : isObject && Object.hasOwn(place, name) ? place[name] : place[each]
+      let inner: Place | undefined = place
+      if (place !== "named") inner = place[isObject && Object.hasOwn(place, name) ? name : each]
       yield* this.visit(inner, name, level + 1)
     }
   }

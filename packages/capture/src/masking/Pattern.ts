@@ -95,7 +95,8 @@ class Parser {
     if (whole === undefined) return undefined
     this.#at += whole.length
     const from = Number(least)
-    const to = comma === "" ? from : most === "" ? Infinity : Number(most)
+    const last = most === "" ? Infinity : Number(most)
+    const to = comma === "" ? from : last
     if (from > to) throw new Error(`${whole} ends before it begins`)
     if (from > maxCount || (to > maxCount && to !== Infinity)) throw new Error(`${whole} counts beyond ${maxCount}`)
     return [from, to]

@@ -59,7 +59,8 @@ export const requestsOf = (
   const sum = sumOf(each.map(freshOf))
   const { input_tokens, output_tokens } = all()
   const isWhole = sum.input_tokens === input_tokens && sum.output_tokens === output_tokens
-  const own = isWhole ? each : found.counts.input === undefined ? [] : paidOf(found)
+  const paid = () => (found.counts.input === undefined ? [] : paidOf(found))
+  const own = isWhole ? each : paid()
   const advisors = iterationsOf(usage, "advisor_message").filter(isNamed)
   if (own.length === 0 || own.length + advisors.length === 1) return null
   const billing = billingOf(found)

@@ -19,13 +19,8 @@ const mediaOf = (kind: string, value: Json): JsonObject => {
   const { data, url } = sourceOf(value)
   const said = get(value, "source", "text")
   const type = mediaTypeOf(kind, value)
-  const source = fields(
-    typeof said === "string"
-      ? { type: "text", media_type: "text/plain", data: said }
-      : data === undefined
-        ? { type: "url", url }
-        : { type: "base64", media_type: type, data }
-  )
+  const stored = data === undefined ? { type: "url", url } : { type: "base64", media_type: type, data }
+  const source = fields(typeof said === "string" ? { type: "text", media_type: "text/plain", data: said } : stored)
   const about = fields({
     title: get(value, "name"),
     context: get(value, "context"),

@@ -27,7 +27,8 @@ export const mediaTypeOf = (kind: string, value: Json): string => {
 /** The bytes of one in base64, or its address. */
 export const sourceOf = (value: Json): { readonly data?: string; readonly url?: string } => {
   const [data, url] = [text(get(value, "source", "bytes")), text(get(value, "source", "s3Location", "uri"))]
-  return data !== null ? { data } : url === null ? {} : { url }
+  if (data !== null) return { data }
+  return url === null ? {} : { url }
 }
 
 /** A content that is no other's: its name is its type. */

@@ -3,7 +3,7 @@ import { errorOf } from "../facts/Errors.ts"
 import type { Accumulator, Json, JsonObject } from "../Format.ts"
 import { define, parsedOrSame } from "../json/ExactJson.ts"
 import { get, isEmpty, isObject, list, text } from "../json/Read.ts"
-import { accumulator as accumulate, type Builder } from "../stream/Accumulate.ts"
+import { accumulator as accumulate, type Builder, endedBy } from "../stream/Accumulate.ts"
 import { joinBase64 } from "../stream/Base64.ts"
 import { byPlace, makeUses, maxPlaces, type Draft } from "../stream/Draft.ts"
 import { lastOf, setTold } from "../stream/Usage.ts"
@@ -252,7 +252,7 @@ const make = (): Builder => {
       if (!isEmpty(whole["usage"])) define(whole, "usage", lastOf(told["usage"], get(ended, "usage")))
       const built = steps.size() > 0 && isEmpty(whole[stepsKey]) ? withSteps(whole, stepsKey, steps.build()) : whole
       const output = error === undefined ? built : { ...built, error }
-      return { output, ended: errorOf(output) !== null ? "error" : isDone ? "done" : "cut" }
+      return { output, ended: endedBy(errorOf(output) !== null, isDone) }
     }
   }
 }

@@ -206,7 +206,8 @@ const make = (): Builder => {
       if (!isObject(candidate)) continue
       const index = get(candidate, "index")
       // Google leaves out an index of 0. Where several have none, their places tell them apart.
-      const key = typeof index === "number" ? index : taken.has(0) ? place : 0
+      const unsaid = taken.has(0) ? place : 0
+      const key = typeof index === "number" ? index : unsaid
       taken.add(key)
       atPlace(candidates, key, makeCandidate)?.take(candidate)
     }

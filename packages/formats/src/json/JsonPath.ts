@@ -54,7 +54,8 @@ export const make = (): PieceReader => {
         if (!fits(target, key)) return
         const found: Json | undefined = get(target, key)
         const isThere = typeof found === "object" && found !== null
-        const next: Json = isThere ? found : typeof keys[place + 1] === "number" ? [] : {}
+        const made: Json = typeof keys[place + 1] === "number" ? [] : {}
+        const next: Json = isThere ? found : made
         if (!isThere) define(target as object, key, next)
         target = next
       }

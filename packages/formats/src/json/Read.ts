@@ -35,7 +35,7 @@ export const list = (value: unknown): ReadonlyArray<Json> => (Array.isArray(valu
 
 /** The elements of an array, and what stands in place of one. */
 export const many = (value: unknown): ReadonlyArray<Json> =>
-  Array.isArray(value) ? value : isEmpty(value) ? [] : [value as Json]
+  isEmpty(value) || Array.isArray(value) ? list(value) : [value as Json]
 
 /** Those of some keys under which a value has a text. What else stands there is not read, and so it is kept. */
 export const texts = (value: unknown, ...keys: ReadonlyArray<string>): ReadonlyArray<string> =>

@@ -72,7 +72,8 @@ const outputOf = (output: unknown): ReadonlyArray<Message> =>
   many(get(output, "choices")).map((choice, index) => {
     const key = isEmpty(get(choice, "message")) ? "text" : "message"
     const said = get(choice, key) ?? null
-    const message = messageOf(isObject(choice) ? (key === "text" ? { content: said } : said) : choice)
+    const told = key === "text" ? { content: said } : said
+    const message = messageOf(isObject(choice) ? told : choice)
     const place = typeof get(choice, "index") === "number" ? ["index"] : []
     // Perplexity has an empty delta beside each message.
     const others = rest(choice, except(key, "delta", ...place, ...texts(choice, "finish_reason")))

@@ -162,7 +162,7 @@ const builder = (): Accumulate.Builder => {
       const isError = errorOf(output) !== null || errorOf(list(output["choices"])) !== null
       return {
         output: whole ?? inOrder(output, came, order),
-        ended: isError ? "error" : isDone || isFinished ? "done" : "cut"
+        ended: Accumulate.endedBy(isError, isDone || isFinished)
       }
     }
   }

@@ -217,7 +217,7 @@ const builder = (): Accumulate.Builder => {
       // The last event holds the whole output. Some leave it out there.
       if (items.size() > 0 && !(isEnded && list(output["output"]).length > 0)) output["output"] = items.value()
       if (error !== null && isEmpty(output["error"])) define(output, "error", error)
-      return { output, ended: errorOf(output) !== null ? "error" : isEnded ? "done" : "cut" }
+      return { output, ended: Accumulate.endedBy(errorOf(output) !== null, isEnded) }
     }
   }
 }

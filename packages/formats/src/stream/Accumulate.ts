@@ -14,6 +14,12 @@ export interface Builder {
   readonly build: () => { readonly output: JsonObject; readonly ended: Accumulated["ended"] }
 }
 
+/** What ended a stream. */
+export const endedBy = (isError: boolean, isDone: boolean): Accumulated["ended"] => {
+  if (isError) return "error"
+  return isDone ? "done" : "cut"
+}
+
 const read = (data: string): Json | undefined => {
   try {
     return parse(data) as Json

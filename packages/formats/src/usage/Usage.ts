@@ -14,10 +14,10 @@ export type Whole = "prompt" | "input" | "fresh"
 
 /** The largest: a count that is said under two names may be zero under one, which then was not filled in. */
 const largest = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : other === undefined ? one : Math.max(one, other)
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)
 
 const add = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : other === undefined ? one : one + other
+  one === undefined || other === undefined ? (one ?? other) : one + other
 
 /** The input, and whether it is without the cache where the cache has names of those who count so. */
 const inputOf = ({ prompt, input }: Counts, whole: Whole) => {
