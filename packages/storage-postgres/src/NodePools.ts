@@ -53,6 +53,15 @@ const notTaken: unique symbol = Symbol("a connection that has to be looked for")
 
 type Taking<A> = Effect.Effect<A, SqlError.SqlError, Scope.Scope>
 
+/** The node of a connection has refused a write. Known of it is only what was new. Returns why, where that is known. */
+const refuse = (known: Known): string | undefined => {
+  if (known.until === Number.POSITIVE_INFINITY && known.generation === known.host.generation) {
+    known.until = 0
+    known.host.generation++
+  }
+  return known.reason
+}
+
 export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOnly }: NodePoolsOptions) {
   const clock = yield* Clock.Clock
   const hosts = yield* Effect.forEach(configs, (config) =>
@@ -64,15 +73,6 @@ export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOn
   const isUsable = (known: Known) =>
     known.generation === known.host.generation &&
     (known.until === Number.POSITIVE_INFINITY || clock.currentTimeMillisUnsafe() < known.until)
-
-  /** The node of a connection has refused a write. Known of it is only what was new. Returns why, where that is known. */
-  const refuse = (known: Known): string | undefined => {
-    if (known.until === Number.POSITIVE_INFINITY && known.generation === known.host.generation) {
-      known.until = 0
-      known.host.generation++
-    }
-    return known.reason
-  }
 
   /** Asks whether the node only reads. */
   const ask = Effect.fnUntraced(function* (known: Known) {

@@ -160,8 +160,12 @@ describe("Messages of a session", () => {
                   spoken,
                   dress: steps[index]!.dress
                 }))
-                const key = (index: number) =>
-                  order === "in order" ? index : order === "reversed" ? -index : (index * 7) % 5
+                const keys = {
+                  "in order": (index: number) => index,
+                  reversed: (index: number) => -index,
+                  shuffled: (index: number) => (index * 7) % 5
+                }
+                const key = keys[order]
                 const recorded = inOrder
                   .map((each, index) => ({ ...each, key: key(index) }))
                   .sort((a, b) => a.key - b.key)

@@ -94,18 +94,22 @@ const isOwnership = (flip: Flip): boolean =>
 /** Where the flip is, for the summary. */
 export const placeOf = (flip: Flip): string => (flip.kind === "file" ? "the file" : `${flip.table}.${flip.column}`)
 
-export const make = (round: Round) => {
-  const { count, flip, known, plan, random, wrong } = round
-  const isFile = flip.kind === "file"
-  const fresh = <A, E>(storage: Storage["Service"], body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
-    Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
+const fresh = <A, E>(storage: Storage["Service"], body: (recorder: Recorder["Service"]) => Effect.Effect<A, E>) =>
+  Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
 
-  /** Counts what may happen; the rest is wrong. In a damaged file, the database may fail. */
-  const judge = (what: string, outcome: string, allowed: ReadonlyArray<string>) => {
+/** Counts what may happen; the rest is wrong. In a damaged file, the database may fail. */
+const judging =
+  ({ count, flip, wrong }: Round) =>
+  (what: string, outcome: string, allowed: ReadonlyArray<string>): void => {
     if (outcome === "ok") return
-    if (allowed.includes(outcome) || (isFile && isOfDatabase(outcome))) count(`${what}: ${outcome}`)
+    if (allowed.includes(outcome) || (flip.kind === "file" && isOfDatabase(outcome))) count(`${what}: ${outcome}`)
     else wrong(`${what}: ${outcome}`)
   }
+
+/** Reads everything, in each way. */
+const reading = (round: Round) => {
+  const { count, flip, plan, wrong } = round
+  const judge = judging(round)
 
   const readAll = (storage: Storage["Service"], events: ReadonlyArray<Known>) =>
     fresh(storage, (recorder) =>
@@ -162,6 +166,15 @@ export const make = (round: Round) => {
       }
       return undefined
     })
+
+  return { readAll, list, verify }
+}
+
+/** Records, and erases. */
+const writing = (round: Round) => {
+  const { count, flip, plan, random, wrong } = round
+  const isFile = flip.kind === "file"
+  const judge = judging(round)
 
   /** Every session still takes events, and they are read as they were sent: at once, and by another process. */
   const recordOn = Effect.fnUntraced(function* (storage: Storage["Service"]) {
@@ -228,6 +241,14 @@ export const make = (round: Round) => {
     return erased
   })
 
+  return { recordOn, stillRead, erase }
+}
+
+export const make = (round: Round) => {
+  const { count, flip, known, plan, wrong } = round
+  const { list, readAll, verify } = reading(round)
+  const { erase, recordOn, stillRead } = writing(round)
+
   const isErased = ({ person, session }: Erased, { call, project }: Known) =>
     project === plan.conversations[0]!.project && (call.session === session || call.person === person)
 
@@ -252,7 +273,7 @@ export const make = (round: Round) => {
       Effect.forEach(gone, (event) =>
         Effect.map(read(recorder, event), (outcome) => {
           count("reads of erased events")
-          if (outcome === "event-not-found" || (isFile && isOfDatabase(outcome))) return
+          if (outcome === "event-not-found" || (flip.kind === "file" && isOfDatabase(outcome))) return
           if (isLink(flip)) count(`an erased event remains (${outcome}): flip in ${placeOf(flip)}`)
           else wrong(`${event.id} was erased, and is read: ${outcome}`)
         })

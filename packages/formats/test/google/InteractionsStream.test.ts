@@ -366,9 +366,10 @@ const shapeOf = (value: unknown, key = ""): unknown => {
 /** The stream of Google's search does not say that it searched the web, and how many it searched for differs. */
 const withoutSearch = (output: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(output, (key, value: unknown) =>
-      key === "search_type" ? undefined : key === "queries" || key === "result" ? typeof value : value
-    )
+    JSON.stringify(output, (key, value: unknown) => {
+      if (key === "search_type") return undefined
+      return key === "queries" || key === "result" ? typeof value : value
+    })
   )
 
 describe.runIf(areThere)("recorded streams of interactions", () => {

@@ -1,56 +1,22 @@
 /** Imports lines, and answers each. A line that is refused changes nothing, and the next ones are imported all the same. */
-import { Export, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import {
-  CurrentProject,
-  type Errors,
-  type Imported,
-  JsonText,
-  type ProjectId,
-  type Recorder,
-  Scan
-} from "@tachograph/core"
-import { Person } from "@tachograph/core/domain/Person"
-import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
+import { PayloadTooLargeError } from "@tachograph/api"
+import { CurrentProject, type Errors, type ProjectId, type Recorder, Scan } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Exchange } from "../Engine.ts"
-import { makeDecoder } from "../events/CreateEvent.ts"
-import { loopBudget } from "../events/LoopBudget.ts"
-import { outcomeOf, recordMany, whenThereIsRoom } from "../events/RecordMany.ts"
+import { outcomeOf, recordMany } from "../events/RecordMany.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
-import * as JsonBody from "../validation/JsonBody.ts"
-import * as EventLine from "./EventLine.ts"
-import { toFingerprint } from "./FingerprintFields.ts"
+import * as LineImport from "./LineImport.ts"
 import { type Line, LineReader, LongLines } from "./LineReader.ts"
 
 /** How long a line may be, by the length of the body (bytes) that it stands for: a text in a string has escapes. */
 const maxLineBytes = (bodyBytes: number) => 2 * bodyBytes + 64 * 1024
 
-/** What a line may be. The last three are of no use here. */
-const types = ["event", "agent", "agent-version", "person", "fingerprint", "export", "end", "more", "damaged"] as const
-
-type Type = (typeof types)[number]
-
-const isType = (value: unknown): value is Type => types.includes(value as Type)
-
-/** Says what is wrong with a line of no type. */
-const decodeType = JsonBody.decoder(Schema.Struct({ type: Schema.Literals(types) }))
-
-/** In a later format, other lines may mean something else. */
-const decodeExport = JsonBody.decoder(Schema.Struct({ format: Schema.optionalKey(Schema.Literals([1])) }))
-const decodeAgent = JsonBody.decoder(Export.ImportedAgent)
-const decodeVersion = JsonBody.decoder(Export.ImportedAgentVersion)
-const decodePerson = JsonBody.decoder(Export.ImportedPerson)
-const decodeFingerprint = JsonBody.decoder(Export.ImportedFingerprint)
-
-type Result = Imported | "ignored" | "failed"
-
 interface LineAnswer {
   readonly line: number
-  readonly type: Type | null
+  readonly type: LineImport.Type | null
   readonly event_id?: string
-  readonly result: Result
+  readonly result: LineImport.Result
   /** The JSON text of the error. */
   readonly error?: string
 }
@@ -71,88 +37,11 @@ const stringAt = (line: Buffer, name: string): string | undefined => {
   }
 }
 
-/** The properties as they were sent. */
-const propertiesIn = (line: Buffer, text: string | null | undefined): JsonText.JsonText => {
-  if (typeof text === "string") return JsonText.unsafe(text)
-  const span = Scan.locate(line, ["properties"])
-  const properties = span === undefined ? "null" : line.toString("utf8", span.start, span.end)
-  return JsonText.unsafe(properties === "null" ? "{}" : properties)
-}
-
-/** A line without the description or the properties is of a name that only events have used. */
-const namedOnly = (given: unknown) => (given === undefined ? { isNamedOnly: true } : {})
-
-const isObjectText = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
-}
-
 type Limits = Pick<Exchange, "maxEventBytes" | "maxOtherBytes">
 
 export const make = (recorder: Recorder["Service"]) => {
-  const decodeEvent = makeDecoder(recorder)
   const longLines = new LongLines()
-  const readEvent = EventLine.makeReader((steps) => loopBudget.runSteps(steps))
-
-  const importEvent = Effect.fnUntraced(function* (project: ProjectId, { body, given }: EventLine.EventLine) {
-    const { event } = yield* decodeEvent(project, { bytes: body, isJson: true })
-    const checksum = given.checksum === undefined ? undefined : Number.parseInt(given.checksum, 16)
-    return yield* recorder.importEvent(event, { id: given.event_id, receivedAt: given.received_at }, checksum)
-  })
-
-  const importers = {
-    export: (line: Buffer) => Effect.as(decodeExport({ bytes: line, isJson: true }), "ignored" as const),
-    event: (line: Buffer, project: ProjectId) =>
-      Effect.flatMap(readEvent(line), (read) => whenThereIsRoom(importEvent(project, read))),
-    agent: Effect.fnUntraced(function* (line: Buffer) {
-      const { value } = yield* decodeAgent({ bytes: line, isJson: true })
-      const { agent_name: name, created_at: createdAt, description } = value
-      const agent = { name, description: description ?? "", createdAt, ...namedOnly(description) }
-      return yield* recorder.importAgent(agent)
-    }),
-    "agent-version": Effect.fnUntraced(function* (line: Buffer) {
-      const { value } = yield* decodeVersion({ bytes: line, isJson: true })
-      const { agent_name, agent_version_name: name, created_at: createdAt, deprecated_at, description } = value
-      const times = { createdAt, deprecatedAt: deprecated_at ?? null }
-      const version = { name, description: description ?? null, ...times, ...namedOnly(description) }
-      return yield* recorder.importAgentVersion(agent_name, version)
-    }),
-    person: Effect.fnUntraced(function* (line: Buffer) {
-      const { bytes, value } = yield* decodePerson({ bytes: line, isJson: true })
-      const properties = propertiesIn(bytes, value.properties_text)
-      if (!isObjectText(properties)) return yield* new ValidationFailure({ detail: [noObject] })
-      const { created_at: createdAt, person_id: id } = value
-      const given = value.properties_text ?? value.properties
-      return yield* recorder.importPerson(new Person({ id, properties, createdAt, ...namedOnly(given) }))
-    }),
-    fingerprint: Effect.fnUntraced(function* (line: Buffer) {
-      const { value } = yield* decodeFingerprint({ bytes: line, isJson: true })
-      const fields = { ...toFingerprint(value), id: value.fingerprint_id, createdAt: value.created_at }
-      return yield* recorder.importFingerprint(new RegisteredFingerprint(fields))
-    })
-  }
-
-  const importLine = (
-    project: ProjectId,
-    bytes: Buffer,
-    type: Type | undefined,
-    maxOtherBytes: number
-  ): Effect.Effect<Result, unknown> => {
-    if (type !== "event" && bytes.length > maxOtherBytes) return Effect.fail(new PayloadTooLargeError())
-    if (type === undefined) {
-      // It may be written in a way that only parsing finds, as with escapes.
-      return Effect.flatMap(decodeType({ bytes, isJson: true }), ({ value }) =>
-        importLine(project, bytes, value.type, maxOtherBytes)
-      )
-    }
-    return type in importers
-      ? importers[type as keyof typeof importers](bytes, project)
-      : Effect.succeed("ignored" as const)
-  }
+  const importLine = LineImport.make(recorder)
 
   /** Fails where the storage does, which ends the import. */
   const answer = Effect.fnUntraced(function* (
@@ -161,9 +50,9 @@ export const make = (recorder: Recorder["Service"]) => {
     maxOtherBytes: number
   ): Effect.fn.Return<LineAnswer, Errors.StorageUnavailable> {
     const sentType = bytes && stringAt(bytes, "type")
-    const type = isType(sentType) ? sentType : undefined
+    const type = LineImport.isType(sentType) ? sentType : undefined
     const id = bytes && type === "event" ? stringAt(bytes, "event_id") : undefined
-    const imported: Effect.Effect<Result, unknown> =
+    const imported: Effect.Effect<LineImport.Result, unknown> =
       bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type, maxOtherBytes)
     const common = { line: number, type: type ?? null, ...(typeof id === "string" && { event_id: id }) }
     const outcome = yield* outcomeOf(imported)
@@ -205,7 +94,7 @@ export const make = (recorder: Recorder["Service"]) => {
   return (body: BodyStream, limits: Limits, isEach: boolean): Stream.Stream<string, unknown> => {
     const maxOtherBytes = maxLineBytes(limits.maxOtherBytes)
     const reader = new LineReader(body, Math.max(maxLineBytes(limits.maxEventBytes), maxOtherBytes), longLines)
-    const counted: Record<Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
+    const counted: Record<LineImport.Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
     let lines = 0
     let lastLine = 0
     let isCut = false
@@ -242,11 +131,4 @@ export const make = (recorder: Recorder["Service"]) => {
       Stream.ensuring(Effect.sync(() => reader.close()))
     )
   }
-}
-
-const noObject = {
-  type: "dict_type",
-  loc: ["body", "properties_text"],
-  msg: "Input should be the text of a valid dictionary",
-  input: {}
 }

@@ -247,12 +247,9 @@ const rawSocketUpstream = async (take: (socket: Socket) => void) =>
   })
 
 const frame = (first: number, payload: Buffer, mask: Buffer | undefined) => {
-  const length =
-    payload.length < 126
-      ? [payload.length]
-      : payload.length < 65_536
-        ? [126, payload.length >> 8, payload.length & 255]
-        : [127, 0, 0, 0, 0, ...[24, 16, 8, 0].map((shift) => (payload.length >> shift) & 255)]
+  let length = [127, 0, 0, 0, 0, ...[24, 16, 8, 0].map((shift) => (payload.length >> shift) & 255)]
+  if (payload.length < 65_536) length = [126, payload.length >> 8, payload.length & 255]
+  if (payload.length < 126) length = [payload.length]
   if (mask !== undefined) length[0]! |= 128
   const masked = mask === undefined ? payload : payload.map((byte, at) => byte ^ mask[at % 4]!)
   return Buffer.concat([Buffer.from([first, ...length]), mask ?? Buffer.alloc(0), masked])
