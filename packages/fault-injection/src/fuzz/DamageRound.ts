@@ -58,7 +58,7 @@ const read = (recorder: Recorder["Service"], { call, id, project }: Known) =>
     }).pipe(Effect.provideService(CurrentProject, project))
   ).pipe(Effect.map(({ tag, value }) => value ?? tag))
 
-export type Outcomes = ReadonlyMap<Known, string>
+type Outcomes = ReadonlyMap<Known, string>
 
 /** Columns that lead from an event's id to its row. */
 const leadsToRow = (flip: Flip, { id }: Known): boolean => {

@@ -16,6 +16,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
+import type * as FoundEvents from "../filter/FoundEvents.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as SummaryReader from "../sql/SummaryReader.ts"
@@ -65,7 +66,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   /** Undefined if an event was erased since it was found. */
-  const readFound = Effect.fnUntraced(function* (found: EventFilter.Found, query: EventQuery) {
+  const readFound = Effect.fnUntraced(function* (found: FoundEvents.Found, query: EventQuery) {
     const ordered = sql`ORDER BY e.event_id ${sql.literal(query.order)}`
     const rows =
       found.where === undefined
