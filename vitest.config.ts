@@ -26,6 +26,9 @@ const clusterFaults = [
   "packages/storage-postgres/test/CitusDoubt.test.ts"
 ]
 
+/** Some tests are packages of their own, with dependencies that have tests as well. */
+const ofOthers = "**/node_modules/**"
+
 const postgres = [
   "packages/storage-postgres/test/**/*.test.ts",
   "packages/{server,fault-injection}/test/postgres/**/*.test.ts",
@@ -55,7 +58,7 @@ export default defineConfig({
           ...shared,
           name: "tree",
           include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts", "examples/*/test/**/*.test.ts"],
-          exclude: postgres
+          exclude: [ofOthers, ...postgres]
         }
       },
       {
@@ -64,7 +67,7 @@ export default defineConfig({
           ...shared,
           name: "postgres",
           include: postgres,
-          exclude: clusterFaults,
+          exclude: [ofOthers, ...clusterFaults],
           globalSetup: "packages/storage-postgres/test/PostgresServer.ts"
         }
       },
