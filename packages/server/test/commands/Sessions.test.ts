@@ -63,7 +63,7 @@ describe("tachograph sessions and usage", () => {
 
     const { stdout: table } = await run(["usage", "--by", "day,model"], { cwd })
     const [top, claude, gpt] = lines(table)
-    expect(top).toMatch(/^DAY +MODEL +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +UNPRICED +P50 +P95 +P99$/)
+    expect(top).toMatch(/^DAY +MODEL +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +UNPRICED +PARTLY +P50 +P95 +P99$/)
     expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +0 +0 +0 +1$/)
     expect(gpt).toMatch(new RegExp(`^${day} +gpt-4o +2 +1,000,200 +0 +0 +\\$2\\.5005 +1\\.5 s +1\\.5 s +1\\.5 s$`))
   })
