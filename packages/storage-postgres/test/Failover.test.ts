@@ -85,9 +85,20 @@ class Recorder {
   }
 
   async until(status: number, ask: () => Promise<number> = () => this.record()) {
-    while ((await ask()) !== status) await wait(20)
+    const begunMs = Date.now()
+    for (;;) {
+      const answered = await ask()
+      if (answered === status) return
+      if (Date.now() - begunMs > untilMs) {
+        throw new Error(`${answered} for ${untilMs} ms, and not ${status}: ${this.lines.slice(-3).join("\n")}`)
+      }
+      await wait(20)
+    }
   }
 }
+
+/** How long a status is waited for (ms): generous, and less than the limit of a test, which would not say what was waited for. */
+const untilMs = 60_000
 
 /** The messages of an error and of its causes. */
 const texts = (error: unknown): string => {
