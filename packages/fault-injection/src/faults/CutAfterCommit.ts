@@ -6,6 +6,9 @@ import type { Fault } from "../harness/Trial.ts"
 /** The CommandComplete message of a COMMIT: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const committed = Buffer.from("C\0\0\0\x0bCOMMIT\0", "latin1")
 
+/** How often a round cuts before it sees a replay. */
+const maxAttempts = 20
+
 const through = ({ port }: CuttingProxy.CuttingProxy, url: string): string => {
   const proxied = new URL(url)
   proxied.host = `127.0.0.1:${port}`
@@ -29,9 +32,13 @@ export const cutAfterCommit: Fault = {
       const load = await trial.load(server, { name: `round ${round}`, clients: 8, retries: true })
       await load.acknowledged(random(1, 50))
       const before = proxy.cuts()
-      proxy.cut(random(1, 4))
-      await load.acknowledged(50)
-      await wait(random(0, 100))
+      const isReplayed = () => Ledger.acknowledged(load.entries).some(({ isReplay }) => isReplay)
+      // Other commits are cut as well, such as those of sums.
+      for (let attempt = 0; attempt < maxAttempts && !isReplayed(); attempt++) {
+        proxy.cut(random(1, 4))
+        await load.acknowledged(50)
+        await wait(random(0, 100))
+      }
       const entries = await load.stop()
       const acknowledged = Ledger.acknowledged(entries)
       replays += acknowledged.filter(({ isReplay }) => isReplay).length
