@@ -1,4 +1,6 @@
 /** Requests that are in none of the formats and are billed all the same: they are counted, so that none passes in silence. */
+import * as Bedrock from "@tachograph/formats/bedrock/Paths"
+import { get, isObject, parsed, text } from "@tachograph/formats/json/Read"
 import { modelInUrl, pathOf } from "./Recognise.ts"
 
 /** What names a model: a key of JSON, or a field of a form. */
@@ -8,12 +10,19 @@ const namesModel = /"(?:model|modelId|model_id)"\s*:\s*"|name="model"/
 const hasUsage =
   /"(?:usage|usageMetadata|billed_units)"\s*:\s*\{|"(?:prompt_token_count|prompt_eval_count|inputTextTokenCount)"\s*:\s*\d/
 
+/** Bedrock says in headers what was used, of models that do not say it themselves. Its errors have a message and nothing else of theirs. */
+const isAnswerOfBedrock = (url: string | URL, answer: string): boolean => {
+  if (Bedrock.makerOf(pathOf(url)) === undefined) return false
+  const said = parsed(answer)
+  return isObject(said) && text(get(said, "message") ?? get(said, "Message")) === null
+}
+
 /**
  * Whether a request that was passed on by POST is billed by a model's use: the path or the body names a model, and the answer says what
  * was used. Both bodies are texts, of JSON, of a form or of a stream.
  */
 export const isBilled = (url: string | URL, body: string, answer: string): boolean =>
-  hasUsage.test(answer) && (modelInUrl(url) !== null || namesModel.test(body))
+  (hasUsage.test(answer) && (modelInUrl(url) !== null || namesModel.test(body))) || isAnswerOfBedrock(url, answer)
 
 /** Words of endpoints. All else in a path may be somebody's: an id, a project, a name. */
 const words: ReadonlySet<string> = new Set(

@@ -11,7 +11,8 @@ describe("a request in none of the formats", () => {
     ["/v1beta/models/m:generateContent", "{}", 'data: {"usageMetadata":{}}'],
     ["/v1/rerank", request, '{"meta":{"billed_units":{"search_units":1}}}'],
     ["/api/chat", '{"model":"llama3"}', '{"done":true,"prompt_eval_count":4}'],
-    ["/model/amazon.titan/invoke", "{}", '{"inputTextTokenCount": 4}']
+    ["/model/amazon.titan/invoke", "{}", '{"inputTextTokenCount": 4}'],
+    ["/model/mistral.mistral-7b/invoke", '{"prompt":"a"}', '{"outputs":[{"text":"b","stop_reason":"stop"}]}']
   ])("is billed where it names a model and the answer says what was used: %s %s %s", (url, body, answer) => {
     expect(isBilled(url, body, answer)).toBe(true)
   })
@@ -22,7 +23,10 @@ describe("a request in none of the formats", () => {
     ["/v1/embeddings", request, JSON.stringify({ error: '{"usage":{"a":1}}' })],
     ["/v1/embeddings", "{}", '{"usage":{}}'],
     ["/v1/embeddings", '{"models":"m"}', '{"usage":{}}'],
-    ["/v1/embeddings", request, ""]
+    ["/v1/embeddings", request, ""],
+    ["/model/mistral.mistral-7b/invoke", '{"prompt":"a"}', '{"message":"The provided request is not valid"}'],
+    ["/model/mistral.mistral-7b/invoke", '{"prompt":"a"}', "<html>"],
+    ["/model/mistral.mistral-7b/other", '{"prompt":"a"}', '{"outputs":[]}']
   ])("is not billed: %s %s %s", (url, body, answer) => {
     expect(isBilled(url, body, answer)).toBe(false)
   })
