@@ -41,6 +41,8 @@ export interface NodePoolsOptions {
   readonly onlyWritable: boolean
   /** Whether the connections may not write anyhow, so that only a standby is a node that only reads. */
   readonly readOnly: boolean
+  /** How long BEGIN, COMMIT and ROLLBACK take at most; undefined where there is no limit. */
+  readonly controlTimeoutMs: number | undefined
 }
 
 const standby =
@@ -62,7 +64,8 @@ const refuse = (known: Known): string | undefined => {
   return known.reason
 }
 
-export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOnly }: NodePoolsOptions) {
+export const make = Effect.fnUntraced(function* (options: NodePoolsOptions) {
+  const { configs, controlTimeoutMs, onlyWritable, readOnly } = options
   const clock = yield* Clock.Clock
   const hosts = yield* Effect.forEach(configs, (config) =>
     Effect.map(PgPool.make(config), (pool): Host => ({ pool, generation: 0 }))
@@ -156,7 +159,7 @@ export const make = Effect.fnUntraced(function* ({ configs, onlyWritable, readOn
     get: Effect.map(get, ({ session }) => session),
     /** For a transaction. */
     reserve: Effect.flatMap(get, (known) =>
-      Effect.map(known.session.connection.pin, (pinned) => new Session(pinned, () => refuse(known)))
+      Effect.map(known.session.connection.pin, (pinned) => new Session(pinned, () => refuse(known), controlTimeoutMs))
     ),
     use,
     /** Fails if the node only reads. */

@@ -94,7 +94,8 @@ export const client = (
   return PostgresClient.layer({
     configs: Hosts.urls(url).map((each) => ({ ...common, url: Redacted.make(each) })),
     onlyWritable: config.targetSessionAttrs !== undefined && config.targetSessionAttrs !== "any",
-    readOnly
+    readOnly,
+    controlTimeoutMs: operationTimeout === 0 ? undefined : operationTimeout
   })
 }
 

@@ -18,14 +18,38 @@ const isReadsOnly = ({ reason }: SqlError.SqlError): boolean =>
 
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
+const unanswered = (timeoutMs: number) =>
+  Effect.fail(
+    SqlFailure.make(SqlError.ConnectionError, "execute", `The database did not answer within ${timeoutMs} ms`)
+  )
+
 export class Session implements SqlConnection.Connection {
   readonly connection: PgConnection.PgConnection
   readonly #onReadsOnly: () => string | undefined
+  readonly #controlTimeoutMs: number | undefined
 
-  /** `onReadsOnly` returns why the database only reads, where that is known. */
-  constructor(connection: PgConnection.PgConnection, onReadsOnly: () => string | undefined) {
+  /**
+   * `onReadsOnly` returns why the database only reads, where that is known. `controlTimeoutMs` is how long a statement of a transaction
+   * takes that has no parameters, such as COMMIT.
+   */
+  constructor(
+    connection: PgConnection.PgConnection,
+    onReadsOnly: () => string | undefined,
+    controlTimeoutMs?: number | undefined
+  ) {
     this.connection = connection
     this.#onReadsOnly = onReadsOnly
+    this.#controlTimeoutMs = controlTimeoutMs
+  }
+
+  /**
+   * `effect/sql` lets nothing interrupt BEGIN, COMMIT and ROLLBACK. On a network that swallows them they would hold their connection
+   * for as long as the system holds its socket, a quarter of an hour, and so would whoever closes the pool.
+   */
+  #bounded<A>(params: ReadonlyArray<unknown>, effect: Effect.Effect<A, SqlError.SqlError>) {
+    const duration = this.#controlTimeoutMs
+    if (duration === undefined || params.length > 0) return effect
+    return Effect.timeoutOrElse(Effect.interruptible(effect), { duration, orElse: () => unanswered(duration) })
   }
 
   #noted<A>(effect: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> {
@@ -37,7 +61,8 @@ export class Session implements SqlConnection.Connection {
   }
 
   #rows(sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows, isPrepared: boolean) {
-    const rows = Effect.map(this.#noted(this.connection.query(sql, params, isPrepared)), (result) => result.rows)
+    const result = this.#noted(this.#bounded(params, this.connection.query(sql, params, isPrepared)))
+    const rows = Effect.map(result, (each) => each.rows)
     return transformRows === undefined ? rows : Effect.map(rows, transformRows)
   }
 
@@ -50,7 +75,7 @@ export class Session implements SqlConnection.Connection {
   }
 
   executeRaw(sql: string, params: ReadonlyArray<unknown>) {
-    return this.#noted(this.connection.query(sql, params))
+    return this.#noted(this.#bounded(params, this.connection.query(sql, params)))
   }
 
   executeValues(sql: string, params: ReadonlyArray<unknown>) {

@@ -232,6 +232,34 @@ describe("synchronous replication", () => {
   })
 })
 
+describe("a network that swallows what begins or ends a transaction", () => {
+  /** Swallows one of its statements, and what follows. Returns why the transaction failed, when the pool is closed. */
+  const swallow = async (statement: "BEGIN" | "COMMIT" | "ROLLBACK") => {
+    const forwarder = await startForwarder(primary.url)
+    const transaction = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`SELECT 1`
+      if (statement === "BEGIN") forwarder.swallow()
+      const use = Effect.gen(function* () {
+        yield* sql`SELECT 1`
+        forwarder.swallow()
+        if (statement === "ROLLBACK") yield* Effect.fail(new Error("the reason of the rollback"))
+      })
+      yield* sql.withTransaction(use)
+    })
+    const config = { url: forwarder.urlOf(primary.url), maxConnections: 1, operationTimeout: 500 }
+    const reason = await rejection(Effect.runPromise(Effect.provide(transaction, PostgresStorage.client(config))))
+    forwarder.close()
+    return reason
+  }
+
+  it("keeps neither its connection nor who closes the pool", async () => {
+    const [begin, commit, rollback] = await Promise.all([swallow("BEGIN"), swallow("COMMIT"), swallow("ROLLBACK")])
+    expect([begin, commit]).toEqual(Array(2).fill(expect.stringContaining("did not answer within 500 ms")))
+    expect(rollback).toContain("the reason of the rollback")
+  })
+})
+
 describe("a recovery to a point in time", () => {
   it("brings back what was acknowledged until then, by the settings of docs/postgres.md", async () => {
     const recorder = await Recorder.open({ url: primary.url })
