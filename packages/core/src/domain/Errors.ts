@@ -1,100 +1,63 @@
 /** The expected failures. The tag is the `type` of the error on the wire; `httpApiStatus` is its HTTP status. */
 import * as Schema from "effect/Schema"
 
-export class FingerprintNotFound extends Schema.TaggedError<FingerprintNotFound>()(
-  "fingerprint-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+const { TaggedError } = Schema
 
-export class SessionIdEmpty extends Schema.TaggedError<SessionIdEmpty>()(
-  "session-id-empty",
-  {},
-  { httpApiStatus: 422 }
-) {}
+const notFound = { httpApiStatus: 404 }
+const refused = { httpApiStatus: 422 }
+const damaged = { httpApiStatus: 500 }
+const unavailable = { httpApiStatus: 503 }
 
-export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("agent-not-found", {}, { httpApiStatus: 404 }) {}
+export class FingerprintNotFound extends TaggedError<FingerprintNotFound>()("fingerprint-not-found", {}, notFound) {}
 
-export class AgentVersionNotFound extends Schema.TaggedError<AgentVersionNotFound>()(
+export class SessionIdEmpty extends TaggedError<SessionIdEmpty>()("session-id-empty", {}, refused) {}
+
+export class AgentNotFound extends TaggedError<AgentNotFound>()("agent-not-found", {}, notFound) {}
+
+export class AgentVersionNotFound extends TaggedError<AgentVersionNotFound>()(
   "agent-version-not-found",
   {},
-  { httpApiStatus: 404 }
+  notFound
 ) {}
 
-export class PersonNotFound extends Schema.TaggedError<PersonNotFound>()(
-  "person-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+export class PersonNotFound extends TaggedError<PersonNotFound>()("person-not-found", {}, notFound) {}
 
-export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()(
-  "session-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+export class SessionNotFound extends TaggedError<SessionNotFound>()("session-not-found", {}, notFound) {}
 
 /** The idempotency key was used before with a different body. */
-export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()(
-  "idempotency-key-reused",
-  {},
-  { httpApiStatus: 422 }
-) {}
+export class IdempotencyKeyReused extends TaggedError<IdempotencyKeyReused>()("idempotency-key-reused", {}, refused) {}
 
-export class EventNotFound extends Schema.TaggedError<EventNotFound>()("event-not-found", {}, { httpApiStatus: 404 }) {}
+export class EventNotFound extends TaggedError<EventNotFound>()("event-not-found", {}, notFound) {}
 
-export class SharedTextNotFound extends Schema.TaggedError<SharedTextNotFound>()(
-  "shared-text-not-found",
-  {},
-  { httpApiStatus: 404 }
-) {}
+export class SharedTextNotFound extends TaggedError<SharedTextNotFound>()("shared-text-not-found", {}, notFound) {}
 
 /** An event exists under the id of one that is imported, and it is another one. */
-export class EventIdTaken extends Schema.TaggedError<EventIdTaken>()("event-id-taken", {}, { httpApiStatus: 422 }) {}
+export class EventIdTaken extends TaggedError<EventIdTaken>()("event-id-taken", {}, refused) {}
 
 /** The id of an event that is imported is none that an event of its session gets, or is one of the future. */
-export class EventIdInvalid extends Schema.TaggedError<EventIdInvalid>()(
-  "event-id-invalid",
-  {},
-  { httpApiStatus: 422 }
-) {}
+export class EventIdInvalid extends TaggedError<EventIdInvalid>()("event-id-invalid", {}, refused) {}
 
 /** The texts of an event that is imported are not those of its checksum. */
-export class ChecksumDiffers extends Schema.TaggedError<ChecksumDiffers>()(
-  "checksum-differs",
-  {},
-  { httpApiStatus: 422 }
-) {}
+export class ChecksumDiffers extends TaggedError<ChecksumDiffers>()("checksum-differs", {}, refused) {}
 
 /** Another environment is registered under the id of a fingerprint that is imported. */
-export class FingerprintIdTaken extends Schema.TaggedError<FingerprintIdTaken>()(
-  "fingerprint-id-taken",
-  {},
-  { httpApiStatus: 422 }
-) {}
+export class FingerprintIdTaken extends TaggedError<FingerprintIdTaken>()("fingerprint-id-taken", {}, refused) {}
 
 /** The stored bytes of the event are not those that were recorded. Other events are not affected. */
-export class EventDamaged extends Schema.TaggedError<EventDamaged>()(
-  "event-damaged",
-  { eventId: Schema.String },
-  { httpApiStatus: 500 }
-) {}
+export class EventDamaged extends TaggedError<EventDamaged>()("event-damaged", { eventId: Schema.String }, damaged) {}
 
 /** The stored bytes of a shared text are not those that were recorded. */
-export class SharedTextDamaged extends Schema.TaggedError<SharedTextDamaged>()(
-  "shared-text-damaged",
-  {},
-  { httpApiStatus: 500 }
-) {}
+export class SharedTextDamaged extends TaggedError<SharedTextDamaged>()("shared-text-damaged", {}, damaged) {}
 
 /** The queue of events is full. Nothing of the request was stored; the client may retry later. */
-export class Overloaded extends Schema.TaggedError<Overloaded>()("overloaded", {}, { httpApiStatus: 503 }) {}
+export class Overloaded extends TaggedError<Overloaded>()("overloaded", {}, unavailable) {}
 
 /**
  * The storage did not respond. The client may retry, best with the same idempotency key: the request may have been stored, if the answer
  * to its commit was lost. If the cause is `Damage`, it will fail again until the storage is repaired.
  */
-export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()(
+export class StorageUnavailable extends TaggedError<StorageUnavailable>()(
   "storage-unavailable",
   { cause: Schema.Defect() },
-  { httpApiStatus: 503 }
+  unavailable
 ) {}
