@@ -8,7 +8,7 @@ import type {
   Overloaded,
   SessionNotFound
 } from "../domain/Errors.ts"
-import { CurrentProject } from "../domain/Project.ts"
+import { inProject } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import * as EventPages from "../read/EventPages.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
@@ -46,24 +46,11 @@ export const make = Effect.fnUntraced(function* (source: Source) {
     sessionReader.forget()
   })
 
-  const listMessages = Effect.fn("Recorder.listMessages")(function* (session: SessionId, query: MessageQuery) {
-    return yield* sessionReader.listMessages(yield* CurrentProject, session, query)
-  })
-
-  const listCalls = Effect.fn("Recorder.listCalls")(function* (session: SessionId, query: CallQuery) {
-    return yield* sessionReader.listCalls(yield* CurrentProject, session, query)
-  })
-
-  const listConfigurations = Effect.fn("Recorder.listConfigurations")(function* ({
-    from,
-    to,
-    ...query
-  }: ConfigurationListQuery) {
-    return yield* sessionReader.listConfigurations(yield* CurrentProject, {
-      ...query,
-      ...EventPages.callsBetween(from, to)
-    })
-  })
-
-  return { listMessages, listCalls, listConfigurations } satisfies SessionReads
+  return {
+    listMessages: inProject("listMessages", sessionReader.listMessages),
+    listCalls: inProject("listCalls", sessionReader.listCalls),
+    listConfigurations: inProject("listConfigurations", (project, { from, to, ...query }: ConfigurationListQuery) =>
+      sessionReader.listConfigurations(project, { ...query, ...EventPages.callsBetween(from, to) })
+    )
+  } satisfies SessionReads
 })

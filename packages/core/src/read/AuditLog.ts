@@ -1,7 +1,7 @@
 /** Reads the audit log. */
 import * as Effect from "effect/Effect"
 import type { AuditEntry } from "../domain/AuditEntry.ts"
-import { CurrentProject } from "../domain/Project.ts"
+import { inProject } from "../domain/Project.ts"
 import * as EventPages from "./EventPages.ts"
 import type { Storage } from "../Storage.ts"
 import type { ListPage } from "../storage/Lists.ts"
@@ -20,10 +20,9 @@ export interface AuditLog {
 }
 
 export const make = (storage: Storage["Service"]): AuditLog => ({
-  listAudit: Effect.fn("Recorder.listAudit")(function* ({ after, from, limit, to }: AuditListQuery) {
-    const period = EventPages.idsBetween(from, to)
-    const query = { above: period.above, below: after ?? period.below, limit }
-    const { next, rows } = yield* storage.listAudit(yield* CurrentProject, query)
-    return { rows: rows.map(Audit.ofStored), next }
+  listAudit: inProject("listAudit", (project, { after, from, limit, to }) => {
+    const { above, below } = EventPages.idsBetween(from, to)
+    const page = storage.listAudit(project, { above, below: after ?? below, limit })
+    return Effect.map(page, ({ next, rows }) => ({ rows: rows.map(Audit.ofStored), next }))
   })
 })

@@ -1,6 +1,5 @@
 /** Finds texts in the events that a filter finds. */
-import * as Effect from "effect/Effect"
-import { CurrentProject } from "../domain/Project.ts"
+import { inProject } from "../domain/Project.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventPages from "../read/EventPages.ts"
 import type { Storage } from "../Storage.ts"
@@ -26,14 +25,9 @@ export interface TextSearch {
 }
 
 export const make = (storage: Storage["Service"], logDamage: DamageLog.OnDamage): TextSearch => ({
-  search: Effect.fn("Recorder.search")(function* ({ fields = {}, ...query }: TextQuery) {
+  search: inProject("search", (project, { fields = {}, ...query }) => {
     const { after, isCaseSensitive, limit, text } = query
-    const project = yield* CurrentProject
-    return yield* Search.search(
-      storage,
-      project,
-      { text, isCaseSensitive, names: EventPages.boundsOf(query), fields, after, limit },
-      logDamage
-    )
+    const names = EventPages.boundsOf(query)
+    return Search.search(storage, project, { text, isCaseSensitive, names, fields, after, limit }, logDamage)
   })
 })

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { SessionTitles } from "../conversation/SessionTitles.ts"
 import { SessionNotFound } from "../domain/Errors.ts"
-import { CurrentProject, type ProjectId } from "../domain/Project.ts"
+import { CurrentProject, inProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SessionSummary } from "../domain/SessionSummary.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
@@ -45,8 +45,7 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], se
   const listSessions = Effect.fn("Recorder.listSessions")(function* ({ from, to, ...query }: SessionListQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
-    const period = { fromMs: from?.epochMilliseconds, toMs: to?.epochMilliseconds }
-    const { next, rows } = yield* storage.listSessions(project, { ...query, ...period })
+    const { next, rows } = yield* storage.listSessions(project, { ...query, ...EventPages.callsBetween(from, to) })
     return { rows: yield* withTitles(project, rows), next }
   })
 
@@ -68,9 +67,7 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], se
     })
   })
 
-  const storageUsage = Effect.fn("Recorder.storageUsage")(function* (sessions: number) {
-    return yield* storage.usage(yield* CurrentProject, sessions)
-  })
+  const storageUsage = inProject("storageUsage", storage.usage)
 
   return { listSessions, getSession, sumUsage, storageUsage } satisfies UsageReads
 })
