@@ -86,7 +86,8 @@ const recomputeSession = Effect.fnUntraced(function* (
 
 /** Damage is found again at the events that need the packs. */
 const cachePacks = (run: Run, project: ProjectId, source: CachedSource, session: number) => {
-  const verifying: VerifyRun.Run = {
+  const verifying: VerifyRun.ProjectRun = {
+    project,
     storage: run.storage,
     throttle: run.throttle,
     source,
@@ -94,7 +95,7 @@ const cachePacks = (run: Run, project: ProjectId, source: CachedSource, session:
     reported: new Set(),
     report: () => Effect.void
   }
-  return VerifyRun.attempt(verifying, { project }, new SessionPacks(verifying, project, session).read())
+  return VerifyRun.attempt(verifying, new SessionPacks(verifying, session).read())
 }
 
 /** Returns how many of the events it has looked at. */

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import { Damage } from "../payload/format/Damage.ts"
@@ -12,7 +11,7 @@ import * as EventReader from "../read/EventReader.ts"
 import type { EventQuery } from "../storage/Lists.ts"
 import type { StoredEvent, StoredSummary } from "../storage/Stored.ts"
 import type { Lost } from "./Finding.ts"
-import { attempt, maxReported, type Run } from "./Run.ts"
+import { attempt, maxReported, type ProjectRun } from "./Run.ts"
 
 /** Events and bytes of their texts that are read in one step. */
 const eventsPerStep = 64
@@ -23,8 +22,7 @@ export type Filter = Pick<EventQuery, "session" | "agent" | "person">
 
 /** Whether a list has the event now. */
 export const isListed = (
-  { storage }: Run,
-  project: ProjectId,
+  { project, storage }: ProjectRun,
   filter: Filter,
   id: EventId
 ): Effect.Effect<boolean, StorageUnavailable> =>
@@ -34,11 +32,7 @@ export const isListed = (
   )
 
 /** Whether an id leads to an event. One that cannot be read is there. */
-export const isFound = (
-  { storage }: Run,
-  project: ProjectId,
-  id: EventId
-): Effect.Effect<boolean, StorageUnavailable> =>
+export const isFound = ({ project, storage }: ProjectRun, id: EventId): Effect.Effect<boolean, StorageUnavailable> =>
   storage.getEvent(project, id).pipe(
     Effect.as(true),
     Effect.catchTag("event-not-found", () => Effect.succeed(false)),
@@ -56,70 +50,64 @@ export interface Listed {
 
 /** Checks events in steps of bounded size. */
 export const checkAll = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   listed: ReadonlyArray<Listed>
 ): Effect.fn.Return<void, StorageUnavailable> {
   let at = 0
   const step = Effect.gen(function* () {
     const end = Math.min(at + eventsPerStep, listed.length)
-    for (let bytesLeft = bytesPerStep; at < end && bytesLeft > 0;)
-      bytesLeft -= yield* check(run, project, listed[at++]!)
+    for (let bytesLeft = bytesPerStep; at < end && bytesLeft > 0;) bytesLeft -= yield* check(run, listed[at++]!)
   })
   while (at < listed.length) yield* run.throttle(step)
 })
 
 /** Returns the bytes of the event's texts. */
 export const check = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   listed: Listed
 ): Effect.fn.Return<number, StorageUnavailable> {
   run.counts.events++
-  const exit = yield* Effect.exit(EventReader.readOnce(run.source, project, listed.id))
+  const exit = yield* Effect.exit(EventReader.readOnce(run.source, run.project, listed.id))
   if (Exit.isSuccess(exit)) {
     const bytes = exit.value.inputsBytes + exit.value.outputBytes
     run.counts.textBytes += bytes
     return bytes
   }
   if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
-  const what = { project, session: listed.session, eventId: listed.id }
-  yield* attempt(run, what, lookAgain(run, project, listed))
+  yield* attempt(run, lookAgain(run, listed), { session: listed.session, eventId: listed.id })
   return 0
 })
 
 const lookAgain = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   { id, isStill, session }: Listed
 ): Effect.fn.Return<void, StorageUnavailable> {
-  const exit = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), project, id))
+  const exit = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), run.project, id))
   if (Exit.isSuccess(exit)) return
   const error = Cause.squash(exit.cause)
-  if (error instanceof Damage) return yield* reportDamage(run, project, id, session, error)
+  if (error instanceof Damage) return yield* reportDamage(run, id, session, error)
   const isGone = (error as { readonly _tag?: unknown } | null)?._tag === "event-not-found"
   if (!isGone) return yield* Effect.failCause(exit.cause as Cause.Cause<StorageUnavailable>)
   // It may have been erased meanwhile: then no list has it either.
   if (!(yield* isStill)) return
   const reason = "It is listed, but its id does not lead to it"
-  yield* run.report({ problem: "event-not-found", project, session, eventId: id, reason })
+  yield* run.report({ problem: "event-not-found", session, eventId: id, reason })
 })
 
 const reportDamage = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   id: EventId,
   session: SessionId | undefined,
   damage: Damage
 ) {
   if (run.reported.has(id)) return
   if (run.reported.size < maxReported) run.reported.add(id)
-  const exit = yield* Effect.exit(run.storage.getEvent(project, id))
+  const exit = yield* Effect.exit(run.storage.getEvent(run.project, id))
   const stored = Exit.isSuccess(exit) ? exit.value : undefined
-  const lost = stored === undefined ? "fields and texts" : yield* lostOf(run, project, stored)
+  const lost = stored === undefined ? "fields and texts" : yield* lostOf(run, stored)
   const reason = (stored && missingName(stored)) ?? damage.message
   run.counts.damagedEvents++
-  yield* run.report({ problem: "event-damaged", project, session, eventId: id, lost, reason })
+  yield* run.report({ problem: "event-damaged", session, eventId: id, lost, reason })
 })
 
 /** Without its name a number cannot be read. */
@@ -129,8 +117,8 @@ const missingName = ({ summary }: StoredSummary): string | undefined => {
   return missing.length === 0 ? undefined : `Its ${missing.join(" and its ")} cannot be found`
 }
 
-const lostOf = Effect.fnUntraced(function* (run: Run, project: ProjectId, stored: StoredEvent): Effect.fn.Return<Lost> {
-  if (EventReader.damageOfFields(project, stored) === undefined) return "texts"
-  const texts = EventReader.readTexts(EventReader.sourceOf(run.storage), project, stored, undefined)
+const lostOf = Effect.fnUntraced(function* (run: ProjectRun, stored: StoredEvent): Effect.fn.Return<Lost> {
+  if (EventReader.damageOfFields(run.project, stored) === undefined) return "texts"
+  const texts = EventReader.readTexts(EventReader.sourceOf(run.storage), run.project, stored, undefined)
   return Exit.isSuccess(yield* Effect.exit(texts)) ? "fields" : "fields and texts"
 })

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
+import type { ProjectId } from "../domain/Project.ts"
 import type { Storage } from "../Storage.ts"
 import type { Throttle } from "../Throttle.ts"
 import type { CachedSource } from "./CachedSource.ts"
@@ -21,6 +22,17 @@ export interface Run {
   readonly reported: Set<EventId>
 }
 
+/** Of one project, which all that is reported names. */
+export interface ProjectRun extends Run {
+  readonly project: ProjectId
+}
+
+export const ofProject = (run: Run, project: ProjectId): ProjectRun => ({
+  ...run,
+  project,
+  report: (finding) => run.report({ project, ...finding })
+})
+
 export const maxReported = 10_000
 
 /** Below the numbers of sessions and packs, also of those that damage has changed: a column holds 32 bits. */
@@ -34,9 +46,9 @@ const outage = { schedule: Schedule.spaced("1 second"), times: 30 }
  * if the storage no longer answers.
  */
 export const attempt = Effect.fnUntraced(function* <A>(
-  run: Run,
-  what: Omit<Finding, "problem" | "reason">,
-  step: Effect.Effect<A, StorageUnavailable>
+  run: Pick<Run, "report" | "storage">,
+  step: Effect.Effect<A, StorageUnavailable>,
+  what: Omit<Finding, "problem" | "reason"> = {}
 ): Effect.fn.Return<A | undefined, StorageUnavailable> {
   for (let isRepeated = false; ; isRepeated = true) {
     const exit = yield* Effect.exit(step)

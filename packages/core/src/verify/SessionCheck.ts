@@ -2,11 +2,10 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { NextSession, SessionEvent } from "../storage/Inventory.ts"
 import * as EventCheck from "./EventCheck.ts"
-import { attempt, type Run } from "./Run.ts"
+import { attempt, type ProjectRun } from "./Run.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import { SessionPacks } from "./SessionPacks.ts"
 
@@ -19,17 +18,16 @@ const firstPause = Duration.millis(250)
 
 /** Returns whether its list of events could be read to the end. */
 export const check = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   { id, number }: NextSession
 ): Effect.fn.Return<boolean, StorageUnavailable> {
   run.counts.sessions++
-  const what = { project, session: id }
-  yield* attempt(run, what, checkPacks(run, project, number))
-  if (id !== undefined) yield* attempt(run, what, checkName(run, project, id, number))
+  const what = { session: id }
+  yield* attempt(run, checkPacks(run, number), what)
+  if (id !== undefined) yield* attempt(run, checkName(run, id, number), what)
   let after: SessionEvent | undefined
   for (;;) {
-    const page = yield* attempt(run, what, run.throttle(eventsAfter(run, project, number, after)))
+    const page = yield* attempt(run, run.throttle(eventsAfter(run, number, after)), what)
     if (page === undefined) return false
     const last = page.at(-1)
     if (last === undefined) return true
@@ -37,9 +35,9 @@ export const check = Effect.fnUntraced(function* (
     const listed = page.map((event) => ({
       id: event.id,
       session: id,
-      isStill: isStill(run, project, number, start, event)
+      isStill: isStill(run, number, start, event)
     }))
-    yield* EventCheck.checkAll(run, project, listed)
+    yield* EventCheck.checkAll(run, listed)
     if (after !== undefined && !isAfter(last, after)) {
       yield* run.report({ ...what, problem: "unreadable", reason: `Its events do not go on after ${after.id}` })
       return false
@@ -48,36 +46,27 @@ export const check = Effect.fnUntraced(function* (
   }
 })
 
-const eventsAfter = ({ storage }: Run, project: ProjectId, session: number, after: SessionEvent | undefined) =>
+const eventsAfter = ({ project, storage }: ProjectRun, session: number, after: SessionEvent | undefined) =>
   storage.sessionEvents(project, session, after, pageEvents)
 
 const isAfter = (event: SessionEvent, other: SessionEvent): boolean =>
   event.agent > other.agent || (event.agent === other.agent && event.id > other.id)
 
 /** Whether the page after `start` still has the event. A look-up of its own may not find what the page has. */
-const isStill = (
-  run: Run,
-  project: ProjectId,
-  session: number,
-  start: SessionEvent | undefined,
-  { id }: SessionEvent
-) =>
-  Effect.map(run.storage.sessionEvents(project, session, start, pageEvents), (page) =>
-    page.some((event) => event.id === id)
-  )
+const isStill = (run: ProjectRun, session: number, start: SessionEvent | undefined, { id }: SessionEvent) =>
+  Effect.map(eventsAfter(run, session, start), (page) => page.some((event) => event.id === id))
 
 /** Leaves the open chains to the check of the events. */
 const checkPacks = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   session: number
 ): Effect.fn.Return<void, StorageUnavailable> {
   let pause = firstPause
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-    run.source.startSession(project, session)
-    const packs = new SessionPacks(run, project, session)
+    run.source.startSession(run.project, session)
+    const packs = new SessionPacks(run, session)
     yield* packs.read()
-    const account = yield* run.throttle(run.storage.sessionAccount(project, session))
+    const account = yield* run.throttle(run.storage.sessionAccount(run.project, session))
     // Those that were appended in between.
     if (account.lastPack > packs.lastNumber) yield* packs.read(account.lastPack)
     const isSettled = packs.isStable && account.session?.generation === packs.generation
@@ -85,7 +74,7 @@ const checkPacks = Effect.fnUntraced(function* (
       run.counts.packs += packs.packs
       if (!isSettled) run.counts.unsettled++
       if ((account.session?.pendingSweep ?? 0) > 0) run.counts.pendingErasures++
-      return yield* Effect.forEach(SessionCounters.compare(project, session, account, packs, isSettled), run.report, {
+      return yield* Effect.forEach(SessionCounters.compare(session, account, packs, isSettled), run.report, {
         discard: true
       })
     }
@@ -96,19 +85,18 @@ const checkPacks = Effect.fnUntraced(function* (
 
 /** The session's name must lead to it. */
 const checkName = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   id: SessionId,
   session: number
 ): Effect.fn.Return<void, StorageUnavailable> {
-  const found = yield* run.storage.getSession(project, id)
+  const found = yield* run.storage.getSession(run.project, id)
   if (found?.number === session) return
   // It may have been erased, and another one of its name recorded. A number is not used again.
-  const account = yield* run.storage.sessionAccount(project, session)
+  const account = yield* run.storage.sessionAccount(run.project, session)
   if (account.session?.id !== id) return
   const reason =
     found === undefined
       ? "Its name does not lead to it"
       : `Its name leads to number ${found.number} instead of ${session}`
-  yield* run.report({ problem: "session-not-found", project, session: id, reason })
+  yield* run.report({ problem: "session-not-found", session: id, reason })
 })

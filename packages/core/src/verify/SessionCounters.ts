@@ -1,5 +1,4 @@
 /** Compares the counters of a session with its rows and packs. */
-import type { ProjectId } from "../domain/Project.ts"
 import { maxListed, type CountedSession, type SessionAccount, type UsageAccount } from "../domain/StorageAccount.ts"
 import { keyOf } from "../payload/Join.ts"
 import type { Finding, Problem } from "./Finding.ts"
@@ -7,7 +6,6 @@ import type { SessionPacks } from "./SessionPacks.ts"
 
 /** Only what the session's rows say is compared if `packs` are not of the account's state. */
 export const compare = function* (
-  project: ProjectId,
   session: number,
   account: SessionAccount,
   packs: SessionPacks,
@@ -15,7 +13,6 @@ export const compare = function* (
 ): Generator<Finding, void, void> {
   const finding = (problem: Problem, reason: string, more: Partial<Finding> = {}): Finding => ({
     problem,
-    project,
     session: account.session?.id,
     ...more,
     reason

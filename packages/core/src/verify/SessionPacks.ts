@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import { ByteReader } from "../payload/format/Bytes.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Pack from "../payload/format/Pack.ts"
@@ -13,7 +12,7 @@ import * as Template from "../payload/format/Template.ts"
 import { keyOf } from "../payload/Join.ts"
 import * as OpenChain from "../read/OpenChain.ts"
 import type { ListedPack, PackPage } from "../storage/Inventory.ts"
-import { belowAll, type Run } from "./Run.ts"
+import { belowAll, type ProjectRun } from "./Run.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
@@ -29,8 +28,7 @@ interface Last extends PackContent.Counts {
 }
 
 export class SessionPacks {
-  readonly #run: Run
-  readonly #project: ProjectId
+  readonly #run: ProjectRun
   readonly #session: number
   /** Pages start above this pack. */
   #above = belowAll
@@ -53,9 +51,8 @@ export class SessionPacks {
   /** Packs with texts of an event that was erased, although the session is swept. */
   readonly withErasedTexts: Array<number> = []
 
-  constructor(run: Run, project: ProjectId, session: number) {
+  constructor(run: ProjectRun, session: number) {
     this.#run = run
-    this.#project = project
     this.#session = session
   }
 
@@ -74,7 +71,7 @@ export class SessionPacks {
     to = Number.POSITIVE_INFINITY
   ): Effect.fn.Return<void, StorageUnavailable> {
     const page = Effect.flatMap(
-      Effect.suspend(() => this.#run.storage.listPacks(this.#project, this.#session, this.#above, pageBytes)),
+      Effect.suspend(() => this.#run.storage.listPacks(this.#run.project, this.#session, this.#above, pageBytes)),
       (page) => this.#readPage(page, to)
     )
     while (!(yield* this.#run.throttle(page)));
@@ -165,7 +162,7 @@ export class SessionPacks {
     const [first] = numbers
     if (first === undefined) return
     const range = { from: first - Pack.maxChainPacks + 1, to: numbers.at(-1)! }
-    const read = yield* this.#run.storage.readPacks(this.#project, this.#session, [range])
+    const read = yield* this.#run.storage.readPacks(this.#run.project, this.#session, [range])
     const unopened = new Set(read.map(({ number }) => number))
     for (const chain of Pack.chainsOf(read))
       for (const { number } of OpenChain.openOrDamage(chain).packs) unopened.delete(number)

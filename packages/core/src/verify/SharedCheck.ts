@@ -1,29 +1,25 @@
 /** Checks what the sessions of a project share: the shared pieces, and the counters of the project. */
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import type { UsageTotals } from "../domain/StorageAccount.ts"
 import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { ListedShared } from "../storage/Inventory.ts"
-import { attempt, type Run } from "./Run.ts"
+import { attempt, type ProjectRun } from "./Run.ts"
 import { nameOf } from "./SessionCounters.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
 
-export const check = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId
-): Effect.fn.Return<void, StorageUnavailable> {
-  yield* attempt(run, { project }, checkCounters(run, project))
+export const check = Effect.fnUntraced(function* (run: ProjectRun): Effect.fn.Return<void, StorageUnavailable> {
+  yield* attempt(run, checkCounters(run))
   let after: Uint8Array | undefined
   for (;;) {
-    const step = Effect.tap(run.storage.listShared(project, after, pageBytes), (page) =>
-      Effect.forEach(page, (piece) => checkPiece(run, project, piece), { discard: true })
+    const step = Effect.tap(run.storage.listShared(run.project, after, pageBytes), (page) =>
+      Effect.forEach(page, (piece) => checkPiece(run, piece), { discard: true })
     )
-    const page = yield* attempt(run, { project }, run.throttle(step))
+    const page = yield* attempt(run, run.throttle(step))
     const last = page?.at(-1)?.sha256
     if (last === undefined || (after !== undefined && Buffer.compare(last, after) <= 0)) return
     after = last
@@ -31,8 +27,7 @@ export const check = Effect.fnUntraced(function* (
 })
 
 const checkPiece = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
+  run: ProjectRun,
   { bytes, checksum, isOwned, sha256, size }: ListedShared
 ) {
   run.counts.sharedPieces++
@@ -41,14 +36,10 @@ const checkPiece = Effect.fnUntraced(function* (
     damageOf(sha256, bytes, size) ??
     (SharedPiece.checksumOf(bytes) === checksum ? undefined : "Its checksum is of other bytes")
   if (damage !== undefined) {
-    yield* run.report({ problem: "shared-piece-damaged", project, reason: `Shared piece ${name}: ${damage}` })
+    yield* run.report({ problem: "shared-piece-damaged", reason: `Shared piece ${name}: ${damage}` })
   }
   if (!isOwned) {
-    yield* run.report({
-      problem: "shared-piece-without-owner",
-      project,
-      reason: `Shared piece ${name} belongs to no session`
-    })
+    yield* run.report({ problem: "shared-piece-without-owner", reason: `Shared piece ${name} belongs to no session` })
   }
   yield* Effect.yieldNow
 })
@@ -70,14 +61,10 @@ const totals: ReadonlyArray<readonly [of: keyof UsageTotals, name: string]> = [
   ["storedBytes", "stored bytes"]
 ]
 
-const checkCounters = Effect.fnUntraced(function* (run: Run, project: ProjectId) {
-  const { agents, numbers, shared } = yield* run.throttle(run.storage.projectAccount(project))
+const checkCounters = Effect.fnUntraced(function* (run: ProjectRun) {
+  const { agents, numbers, shared } = yield* run.throttle(run.storage.projectAccount(run.project))
   const wrong = (counter: string, kept: number, actual: number) =>
-    run.report({
-      problem: "counter-wrong",
-      project,
-      reason: `The counter of ${counter} is ${kept} instead of ${actual}`
-    })
+    run.report({ problem: "counter-wrong", reason: `The counter of ${counter} is ${kept} instead of ${actual}` })
   for (const [of, name] of totals) {
     const { counted, kept } = shared
     const counter = of === "events" ? "shared pieces" : `${name} of shared pieces`

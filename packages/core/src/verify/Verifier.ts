@@ -13,12 +13,11 @@ import type { NextSession } from "../storage/Inventory.ts"
 import type { Throttle } from "../Throttle.ts"
 import { CachedSource } from "./CachedSource.ts"
 import type { Counts, Finding } from "./Finding.ts"
-import * as DerivedChecks from "./DerivedChecks.ts"
 import * as ListCheck from "./ListCheck.ts"
-import { attempt, belowAll, type Run } from "./Run.ts"
+import * as Run from "./Run.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as SharedCheck from "./SharedCheck.ts"
-import * as TableChecks from "./TableChecks.ts"
+import * as StorageChecks from "./StorageChecks.ts"
 
 export { Counts, type Finding, type Lost, type Problem } from "./Finding.ts"
 
@@ -40,7 +39,7 @@ export const verify = Effect.fn("Verifier.verify")(function* (
   storage: Storage["Service"],
   { counts, projects, report, session, since, throttle }: Options
 ): Effect.fn.Return<void, SessionNotFound | StorageUnavailable> {
-  const run: Run = {
+  const run: Run.Run = {
     storage,
     throttle,
     counts,
@@ -52,56 +51,51 @@ export const verify = Effect.fn("Verifier.verify")(function* (
     }
   }
   if (session !== undefined) return yield* verifySession(run, projects, session)
-  if (since === undefined) yield* TableChecks.check(run)
-  for (const project of projects) {
+  if (since === undefined) yield* StorageChecks.checkTables(run)
+  for (const ofProject of projects.map((project) => Run.ofProject(run, project))) {
     counts.projects++
-    yield* ListCheck.check(run, project, since)
-    yield* verifySessions(run, project, since)
+    yield* ListCheck.check(ofProject, since)
+    yield* verifySessions(ofProject, since)
     // Those that a session needs are checked with its events.
-    if (since === undefined) {
-      yield* SharedCheck.check(run, project)
-      yield* DerivedChecks.check(run, project)
-    }
+    if (since !== undefined) continue
+    yield* SharedCheck.check(ofProject)
+    yield* StorageChecks.checkDerived(ofProject)
   }
 })
 
-const verifySession = Effect.fnUntraced(function* (
-  run: Run,
-  projects: ReadonlyArray<ProjectId>,
-  id: SessionId
-): Effect.fn.Return<void, SessionNotFound | StorageUnavailable> {
+const verifySession = Effect.fnUntraced(function* (run: Run.Run, projects: ReadonlyArray<ProjectId>, id: SessionId) {
   for (const project of projects) {
     const state = yield* run.storage.getSession(project, id)
     if (state === undefined) continue
     run.counts.projects++
-    const isListed = yield* SessionCheck.check(run, project, { number: state.number, id })
-    if (!isListed) yield* ListCheck.checkEventsOf(run, project, new Set([id]))
+    const ofProject = Run.ofProject(run, project)
+    const isListed = yield* SessionCheck.check(ofProject, { number: state.number, id })
+    if (!isListed) yield* ListCheck.checkEventsOf(ofProject, new Set([id]))
   }
   if (run.counts.projects === 0) return yield* new SessionNotFound()
 })
 
-const verifySessions = Effect.fnUntraced(function* (run: Run, project: ProjectId, since: EventId | undefined) {
+const verifySessions = Effect.fnUntraced(function* (run: Run.ProjectRun, since: EventId | undefined) {
   const unlisted = new Set<SessionId>()
-  for (let after = belowAll; ;) {
-    const next: NextSession | undefined = yield* attempt(run, { project }, run.storage.nextSession(project, after))
+  for (let after = Run.belowAll; ;) {
+    const next: NextSession | undefined = yield* Run.attempt(run, run.storage.nextSession(run.project, after))
     if (next === undefined) break
     if (next.number <= after) {
-      const reason = `The sessions do not go on after number ${after}`
-      yield* run.report({ problem: "unreadable", project, reason })
+      yield* run.report({ problem: "unreadable", reason: `The sessions do not go on after number ${after}` })
       break
     }
     after = next.number
-    if (!(yield* isSince(run, project, next, since))) continue
-    const isListed = yield* SessionCheck.check(run, project, next)
+    if (!(yield* isSince(run, next, since))) continue
+    const isListed = yield* SessionCheck.check(run, next)
     if (!isListed && next.id !== undefined) unlisted.add(next.id)
   }
-  if (unlisted.size > 0) yield* ListCheck.checkEventsOf(run, project, unlisted)
+  if (unlisted.size > 0) yield* ListCheck.checkEventsOf(run, unlisted)
 })
 
-const isSince = (run: Run, project: ProjectId, { id }: NextSession, since: EventId | undefined) =>
+const isSince = (run: Run.ProjectRun, { id }: NextSession, since: EventId | undefined) =>
   since === undefined || id === undefined
     ? Effect.succeed(true)
     : Effect.map(
-        run.throttle(run.storage.listEvents(project, { session: id, order: "desc", limit: 1 })),
+        run.throttle(run.storage.listEvents(run.project, { session: id, order: "desc", limit: 1 })),
         ([newest]) => newest !== undefined && newest.id >= since
       )
