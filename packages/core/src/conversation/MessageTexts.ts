@@ -42,12 +42,7 @@ export class MessageTexts {
     return orDamage(this.#ofElement(api, pack, source.element, source.at))
   }
 
-  readonly #ofPiece = Effect.fnUntraced(function* (
-    this: MessageTexts,
-    api: Api,
-    piece: number,
-    at: number
-  ): Effect.fn.Return<MessageText, StorageUnavailable> {
+  readonly #ofPiece = Effect.fnUntraced(function* (this: MessageTexts, api: Api, piece: number, at: number) {
     const { length, messages } = yield* CallText.readPiece(api, piece, this.#pieces)
     const verbatim = this.#isVerbatim ? (yield* this.#pieces.pieceText(piece)).toString() : null
     return { message: found(messages[at]), verbatim, length }
@@ -75,12 +70,7 @@ export class MessageTexts {
     }
   })
 
-  readonly #ofOutput = Effect.fnUntraced(function* (
-    this: MessageTexts,
-    api: Api,
-    pack: number,
-    index: number
-  ): Effect.fn.Return<MessageText, StorageUnavailable> {
+  readonly #ofOutput = Effect.fnUntraced(function* (this: MessageTexts, api: Api, pack: number, index: number) {
     const contents = yield* this.#pieces.contentsOf(pack)
     const { messages, output, text } = yield* CallText.readOutput(api, pack, contents.output, this.#pieces)
     const path = formats[api].outputPath(output, index)

@@ -120,10 +120,7 @@ export class PieceTexts {
   }
 
   /** The content of a pack. Dies with `Damage` if it cannot be read. */
-  readonly contentsOf = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    pack: number
-  ): Effect.fn.Return<PackContent.Contents, StorageUnavailable> {
+  readonly contentsOf = Effect.fnUntraced(function* (this: PieceTexts, pack: number) {
     const extent = this.#extents[lastBelow(this.#extents, ({ from }) => from <= pack)]
     if (extent === undefined) throw new Damage(`Pack ${pack} is missing`)
     const open = this.#caches.chains.get(this.#name + extent.from) ?? (yield* this.#open(extent))
@@ -153,10 +150,7 @@ export class PieceTexts {
   }
 
   /** A text with tokens, with what they stand for. Dies with `Damage`. */
-  readonly whole = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    text: string
-  ): Effect.fn.Return<string, StorageUnavailable> {
+  readonly whole = Effect.fnUntraced(function* (this: PieceTexts, text: string) {
     const references = Skeleton.referencesIn(text)
     if (references.length === 0) return text
     const texts = yield* Effect.forEach(references, (reference) => this.textOf(reference))
@@ -180,10 +174,7 @@ export class PieceTexts {
     return Buffer.isBuffer(text) ? text : undefined
   }
 
-  readonly #pieceText = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    number: Join.PieceNumber
-  ): Effect.fn.Return<Buffer, StorageUnavailable> {
+  readonly #pieceText = Effect.fnUntraced(function* (this: PieceTexts, number: Join.PieceNumber) {
     /** What this text needs stays, whatever the caches do. */
     const pinned = new Map<Join.PieceNumber, PackContent.TemplateSpan>()
     const shared = new Map<string, Buffer>()
@@ -245,10 +236,7 @@ export class PieceTexts {
   }
 
   /** The same of a chain that must be opened again. Dies with `Damage` if there is no such piece. */
-  readonly #load = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    number: Join.PieceNumber
-  ): Effect.fn.Return<PackContent.TemplateSpan, StorageUnavailable> {
+  readonly #load = Effect.fnUntraced(function* (this: PieceTexts, number: Join.PieceNumber) {
     const extent = this.#extentOf(number)
     if (extent === undefined) throw new Join.PieceMissing(number)
     const open = yield* this.#open(extent)
@@ -258,10 +246,7 @@ export class PieceTexts {
     return { content: Buffer.from(span.content.subarray(span.start, span.end)), start: 0, end: span.end - span.start }
   })
 
-  readonly #open = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    extent: Extent
-  ): Effect.fn.Return<OpenChain.OpenChain, StorageUnavailable> {
+  readonly #open = Effect.fnUntraced(function* (this: PieceTexts, extent: Extent) {
     const packs = yield* this.#storage.readPacks(this.#project, this.#session, [extent])
     const [chain] = Pack.chainsOf(packs)
     if (chain === undefined) throw new Damage(`Pack ${extent.from} is missing`)
@@ -270,10 +255,7 @@ export class PieceTexts {
     return open
   })
 
-  readonly #shared = Effect.fnUntraced(function* (
-    this: PieceTexts,
-    sha256: Buffer
-  ): Effect.fn.Return<Buffer, StorageUnavailable> {
+  readonly #shared = Effect.fnUntraced(function* (this: PieceTexts, sha256: Buffer) {
     const key = `${this.#project}\u0000${Join.keyOf(sha256)}`
     const known = this.#caches.shared.get(key)
     if (known !== undefined) return known

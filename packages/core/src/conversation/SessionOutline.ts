@@ -106,10 +106,7 @@ export class SessionOutline {
    * Reads on until `isEnough`, which is asked between packs, or all calls that are recorded. False if something was erased since this
    * was made: then it is of no use any more.
    */
-  readonly extend = Effect.fnUntraced(function* (
-    this: SessionOutline,
-    isEnough: () => boolean
-  ): Effect.fn.Return<boolean, StorageUnavailable> {
+  readonly extend = Effect.fnUntraced(function* (this: SessionOutline, isEnough: () => boolean) {
     if (isEnough()) return yield* this.isCurrent
     this.#hasAllEvents = false
     for (;;) {
@@ -183,10 +180,7 @@ export class SessionOutline {
   }
 
   /** Reads events until those of these packs are known. Ids are nearly in the order of the packs. */
-  readonly #loadEvents = Effect.fnUntraced(function* (
-    this: SessionOutline,
-    packs: ReadonlyArray<number>
-  ): Effect.fn.Return<void, StorageUnavailable> {
+  readonly #loadEvents = Effect.fnUntraced(function* (this: SessionOutline, packs: ReadonlyArray<number>) {
     while (!this.#hasAllEvents && packs.some((pack) => !this.#events.has(pack))) yield* this.#loadPage
     if (packs.every((pack) => this.#events.has(pack))) return
     // A lower id was committed later.
@@ -275,11 +269,7 @@ export class SessionOutline {
     )
   }
 
-  readonly #settingsOf = Effect.fnUntraced(function* (
-    this: SessionOutline,
-    api: Api,
-    input: CallText.CallInput
-  ): Effect.fn.Return<NewCall["settings"], StorageUnavailable> {
+  readonly #settingsOf = Effect.fnUntraced(function* (this: SessionOutline, api: Api, input: CallText.CallInput) {
     const text = CallText.settingsOf(input)
     const key = hashOf(`${api} ${text}`)
     const known = this.#settings.get(key)

@@ -176,10 +176,7 @@ const largeTextBytes = 32 * 1024
 const quickFromEvents = 8
 
 /** Writes the packs of a batch, each on top of the one before. The cached indexes change only after the commit. */
-const write = Effect.fnUntraced(function* (
-  batch: ReadonlyArray<Member>,
-  sessions: ReadonlyMap<string, KnownSession>
-): Effect.fn.Return<ReadonlyArray<Drafted>> {
+const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) {
   const forks = new Map<string, KnownSession["index"]>()
   const drafts: Array<Drafted> = []
   const effort = batch.length < quickFromEvents ? "thorough" : "quick"

@@ -36,10 +36,7 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
 })
 
 /** What follows from facts comes after them. */
-const reindexProject = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId
-): Effect.fn.Return<void, StorageUnavailable> {
+const reindexProject = Effect.fnUntraced(function* (run: Run, project: ProjectId) {
   yield* FactsOfEvents.recompute(run, project)
   yield* run.throttle(run.storage.dropDerived(project))
   yield* Deriver.derive(run.storage, project, run.throttle)

@@ -107,11 +107,7 @@ export class HitReader {
   })
 
   /** The content of a pack; undefined if there is none. */
-  readonly #open = Effect.fnUntraced(function* (
-    this: HitReader,
-    session: number,
-    number: number
-  ): Effect.fn.Return<Buffer | undefined, StorageUnavailable> {
+  readonly #open = Effect.fnUntraced(function* (this: HitReader, session: number, number: number) {
     const known = this.#chain?.session === session ? this.#chain.packs.get(number) : undefined
     if (known !== undefined) return known
     const range = { from: Math.max(1, number - Pack.maxChainPacks + 1), to: number }
@@ -130,10 +126,7 @@ export class HitReader {
   })
 
   /** The texts of the shared pieces that may have the needle. */
-  readonly #sharedIn = Effect.fnUntraced(function* (
-    this: HitReader,
-    contents: ReadonlyArray<Buffer>
-  ): Effect.fn.Return<ReadonlyMap<string, Buffer>, StorageUnavailable> {
+  readonly #sharedIn = Effect.fnUntraced(function* (this: HitReader, contents: ReadonlyArray<Buffer>) {
     const names = new Map<string, Buffer>()
     for (const name of contents.flatMap(References.sharedIn)) {
       if (this.#scan.isCandidate(name)) names.set(Join.keyOf(name), name)

@@ -78,10 +78,7 @@ export const check = Effect.fnUntraced(function* (
   return 0
 })
 
-const lookAgain = Effect.fnUntraced(function* (
-  run: ProjectRun,
-  { id, isStill, session }: Listed
-): Effect.fn.Return<void, StorageUnavailable> {
+const lookAgain = Effect.fnUntraced(function* (run: ProjectRun, { id, isStill, session }: Listed) {
   const exit = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), run.project, id))
   if (Exit.isSuccess(exit)) return
   const error = Cause.squash(exit.cause)

@@ -57,10 +57,7 @@ const isStill = (run: ProjectRun, session: number, start: SessionEvent | undefin
   Effect.map(eventsAfter(run, session, start), (page) => page.some((event) => event.id === id))
 
 /** Leaves the open chains to the check of the events. */
-const checkPacks = Effect.fnUntraced(function* (
-  run: ProjectRun,
-  session: number
-): Effect.fn.Return<void, StorageUnavailable> {
+const checkPacks = Effect.fnUntraced(function* (run: ProjectRun, session: number) {
   let pause = firstPause
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
     run.source.startSession(run.project, session)
@@ -84,11 +81,7 @@ const checkPacks = Effect.fnUntraced(function* (
 })
 
 /** The session's name must lead to it. */
-const checkName = Effect.fnUntraced(function* (
-  run: ProjectRun,
-  id: SessionId,
-  session: number
-): Effect.fn.Return<void, StorageUnavailable> {
+const checkName = Effect.fnUntraced(function* (run: ProjectRun, id: SessionId, session: number) {
   const found = yield* run.storage.getSession(run.project, id)
   if (found?.number === session) return
   // It may have been erased, and another one of its name recorded. A number is not used again.

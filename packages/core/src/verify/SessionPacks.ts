@@ -66,10 +66,7 @@ export class SessionPacks {
   }
 
   /** Counts the packs up to a number that were not counted yet, or all of them. */
-  readonly read = Effect.fnUntraced(function* (
-    this: SessionPacks,
-    to = Number.POSITIVE_INFINITY
-  ): Effect.fn.Return<void, StorageUnavailable> {
+  readonly read = Effect.fnUntraced(function* (this: SessionPacks, to = Number.POSITIVE_INFINITY) {
     const page = Effect.flatMap(
       Effect.suspend(() => this.#run.storage.listPacks(this.#run.project, this.#session, this.#above, pageBytes)),
       (page) => this.#readPage(page, to)

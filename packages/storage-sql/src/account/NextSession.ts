@@ -1,7 +1,7 @@
 /** Goes through the numbers of a project's sessions, whether or not they have a row. */
-import type { NextSession, ProjectId, SessionId } from "@tachograph/core"
+import type { ProjectId, SessionId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
@@ -11,10 +11,7 @@ import { isCorruption } from "../sql/SqlErrors.ts"
 const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) =>
-  Effect.fn("SqlStorage.nextSession")(function* (
-    project: ProjectId,
-    after: number
-  ): Effect.fn.Return<NextSession | undefined, SqlError.SqlError> {
+  Effect.fn("SqlStorage.nextSession")(function* (project: ProjectId, after: number) {
     const project_id = yield* projects.find(project)
     if (project_id === undefined) return undefined
     // Session 0 stands for the project in the table of usage. One look-up in an index for each table.

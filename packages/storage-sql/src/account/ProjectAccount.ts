@@ -1,7 +1,7 @@
 /** A project's counters, beside what they count: shared pieces, numbers, and usage of agents. One statement, as for a session. */
 import type { AgentName, NumberAccount, ProjectAccount, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -31,9 +31,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       : sql`SELECT 'sessions', NULL, sessions,
           (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}`
 
-  return Effect.fn("SqlStorage.projectAccount")(function* (
-    project: ProjectId
-  ): Effect.fn.Return<ProjectAccount, SqlError.SqlError> {
+  return Effect.fn("SqlStorage.projectAccount")(function* (project: ProjectId) {
     const project_id = (yield* projects.find(project)) ?? -1
     const isOfProject = sql`project_id = ${project_id}`
     const isOfShared = sql`${isOfProject} AND session_number = ${SpaceCounters.ofProject.session_number} AND agent_number = ${SpaceCounters.ofProject.agent_number}`

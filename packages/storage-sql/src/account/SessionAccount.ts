@@ -12,7 +12,7 @@ import {
   type UsageAccount
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
@@ -100,10 +100,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       ${Bucket.isDistributed(sql) ? sql.literal("") : sql`UNION ALL ${ownedRows(project_id, session)}`}`
   }
 
-  return Effect.fn("SqlStorage.sessionAccount")(function* (
-    project: ProjectId,
-    session: number
-  ): Effect.fn.Return<SessionAccount, SqlError.SqlError> {
+  return Effect.fn("SqlStorage.sessionAccount")(function* (project: ProjectId, session: number) {
     const project_id = (yield* projects.find(project)) ?? -1
     const rows = [...(yield* sessionRows(project_id, session))]
     // The owners of pieces are with the pieces, not with the session.

@@ -1,7 +1,6 @@
 /** Runs the database's own check of its tables, one at a time. */
-import type { TableCheck } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as Dialects from "../dialect/Dialects.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 
@@ -11,9 +10,7 @@ const heading = /^\*\*\* in database \w+ \*\*\*$/
 export const make = (sql: SqlClient.SqlClient) => {
   const { tableCheck: dialect } = Dialects.of(sql)
 
-  const checkTable = Effect.fn("SqlStorage.checkTable")(function* (
-    after: string | undefined
-  ): Effect.fn.Return<TableCheck | undefined, SqlError.SqlError> {
+  const checkTable = Effect.fn("SqlStorage.checkTable")(function* (after: string | undefined) {
     if (dialect === undefined) return undefined
     const [next] = yield* dialect.nextTable(after ?? "")
     if (next === undefined) return undefined

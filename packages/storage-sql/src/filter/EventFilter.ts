@@ -29,10 +29,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** At most `limit` events; undefined if there are none. */
-  const find = Effect.fnUntraced(function* (
-    project_id: number,
-    query: EventQuery
-  ): Effect.fn.Return<Found | undefined, SqlError.SqlError> {
+  const find = Effect.fnUntraced(function* (project_id: number, query: EventQuery) {
     const { limit, session } = query
     const range = rangeOf(query)
     const filter = NamedEvents.namesOf(query)

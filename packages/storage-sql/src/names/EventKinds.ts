@@ -4,7 +4,7 @@
  */
 import type { AppendEvent } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
@@ -69,10 +69,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       (inserted) => inserted !== undefined
     )
 
-  const ensure = Effect.fnUntraced(function* (
-    project_id: number,
-    kind: EventColumns.EventKind
-  ): Effect.fn.Return<number, SqlError.SqlError> {
+  const ensure = Effect.fnUntraced(function* (project_id: number, kind: EventColumns.EventKind) {
     const known = knownOf(project_id)
     const key = keyOf(kind, kind.rules)
     const attempt = Attempts.make("Numbering the kind of an event")

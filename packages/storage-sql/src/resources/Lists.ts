@@ -1,13 +1,11 @@
 /** Lists of fingerprints, agents, versions and people: pages in the order of their primary keys. */
 import {
-  type Agent,
   type AgentName,
   type AgentVersion,
   Errors,
   type FingerprintId,
   type ListPage,
   type ListQuery,
-  type Person,
   type ProjectId,
   type StoredFingerprint
 } from "@tachograph/core"
@@ -98,10 +96,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  const listAgents = Effect.fn("SqlStorage.listAgents")(function* (
-    project: ProjectId,
-    query: ListQuery<number>
-  ): Effect.fn.Return<ListPage<Agent, number>, SqlError.SqlError> {
+  const listAgents = Effect.fn("SqlStorage.listAgents")(function* (project: ProjectId, query: ListQuery<number>) {
     const number = yield* projects.find(project)
     if (number === undefined) return nothing
     return numbered(yield* page<AgentRow, number>(lists.agents, sql`project_id = ${number}`, query), toAgent)
@@ -121,10 +116,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return numbered(yield* page<AgentVersionRow, number>(lists.agentVersions, isOfAgent, query), toAgentVersion)
   })
 
-  const listPeople = Effect.fn("SqlStorage.listPeople")(function* (
-    project: ProjectId,
-    query: ListQuery<number>
-  ): Effect.fn.Return<ListPage<Person, number>, SqlError.SqlError> {
+  const listPeople = Effect.fn("SqlStorage.listPeople")(function* (project: ProjectId, query: ListQuery<number>) {
     const number = yield* projects.find(project)
     if (number === undefined) return nothing
     const found = yield* page<PersonRow, number>(lists.people, sql`project_id = ${number}`, query)

@@ -1,7 +1,7 @@
 /** Reads rows of events as they are counted: as they are, or only where no field is damaged. */
 import { Damage, type ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -9,7 +9,7 @@ import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as SummaryReader from "../sql/SummaryReader.ts"
 import * as Damages from "./Damages.ts"
-import { type CountedEvent, type CountedKind, columns, of, type Row } from "./CountedEvent.ts"
+import { type CountedKind, columns, of, type Row } from "./CountedEvent.ts"
 
 const maxCachedKinds = 10_000
 
@@ -39,10 +39,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const kinds = new Map<string, CountedKind>()
   const { unpricedParts } = EventColumns.kindFields(sql)
 
-  const toCounted = Effect.fnUntraced(function* (
-    project_id: number,
-    rows: ReadonlyArray<Row>
-  ): Effect.fn.Return<ReadonlyArray<CountedEvent>, SqlError.SqlError> {
+  const toCounted = Effect.fnUntraced(function* (project_id: number, rows: ReadonlyArray<Row>) {
     const nameOf = (kind: Integer) => `${project_id} ${kind}`
     const unknown = new Set(rows.map(({ kind_number }) => kind_number).filter((kind) => !kinds.has(nameOf(kind))))
     if (kinds.size > maxCachedKinds) kinds.clear()

@@ -1,7 +1,6 @@
 /** A page of a list of sessions while it is filled. */
 import { SessionOrder, SessionParts, type SessionPlace, type SessionQuery, SessionRank } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlError } from "effect/sql"
 import type * as Position from "../rollup/Position.ts"
 import type * as SessionRows from "./SessionRows.ts"
 
@@ -49,9 +48,7 @@ export const make = (
   const left = () => Math.max(1, limit - found.length + 1)
 
   /** Puts those on the page that are looked for, until it is full. */
-  const add = Effect.fnUntraced(function* (
-    candidates: ReadonlyArray<Candidate>
-  ): Effect.fn.Return<void, SqlError.SqlError> {
+  const add = Effect.fnUntraced(function* (candidates: ReadonlyArray<Candidate>) {
     for (let at = 0; at < candidates.length && !isFull();) {
       const step = candidates.slice(at, at + (isFiltered ? maxStep : Math.min(maxStep, left())))
       const sessions = step.map(({ session }) => session)

@@ -1,11 +1,9 @@
 /** Sessions, with what their calls add up to. */
 import {
   type EventId,
-  type ListPage,
   type ProjectId,
   type SessionId,
   SessionParts,
-  type SessionPlace,
   type SessionQuery,
   type StoredSession
 } from "@tachograph/core"
@@ -81,10 +79,7 @@ export const make = (
     })
   })
 
-  const listSessions = Effect.fn("SqlStorage.listSessions")(function* (
-    project: ProjectId,
-    query: SessionQuery
-  ): Effect.fn.Return<ListPage<StoredSession, SessionPlace>, SqlError.SqlError> {
+  const listSessions = Effect.fn("SqlStorage.listSessions")(function* (project: ProjectId, query: SessionQuery) {
     const number = yield* projects.find(project)
     if (number === undefined) return { rows: [], next: undefined }
     const place = query.after ?? (yield* list.begin(number, yield* watermark(project)))

@@ -1,7 +1,7 @@
 /** The parts of which the summaries of sessions are made. */
 import { type EventId, SessionParts, Tally } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
@@ -120,11 +120,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     let kept:
       | { readonly from: Position.Position; readonly events: ReadonlyArray<CountedEvent.CountedEvent> }
       | undefined
-    return Effect.fnUntraced(function* (
-      project_id: number,
-      position: Position.Position,
-      asOf: EventId
-    ): Effect.fn.Return<Backlog | undefined, SqlError.SqlError> {
+    return Effect.fnUntraced(function* (project_id: number, position: Position.Position, asOf: EventId) {
       if (kept === undefined || kept.from.edits !== position.edits || kept.from.last > position.last) {
         const read: Array<CountedEvent.CountedEvent> = []
         const { last: above } = position

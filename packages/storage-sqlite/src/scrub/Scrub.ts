@@ -13,7 +13,6 @@
  * are overwritten again: the last of them in a transaction, whose commit makes every connection drop its cache.
  */
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlError } from "effect/sql"
 import { fdatasync, read, readSync, writeSync } from "node:fs"
@@ -151,11 +150,7 @@ class Overwriter {
 }
 
 /** Returns what was done, or `undefined` if the time was over before. */
-const overwrite = Effect.fnUntraced(function* (
-  client: SqliteClient.SqliteClient,
-  file: OpenFile,
-  untilMs: number
-): Effect.fn.Return<Scrubbed | undefined, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
+const overwrite = Effect.fnUntraced(function* (client: SqliteClient.SqliteClient, file: OpenFile, untilMs: number) {
   yield* client.verifyFile
   const descriptor = yield* attempt(file.descriptor)
   // Its commit makes the other connections drop their caches, and so also that of `client`.
