@@ -47,22 +47,25 @@ const step = async <A>(name: string, work: () => Promise<A>): Promise<A> => {
 
 const packages = await step("Build and pack", () => pack(root, folder))
 
-await step("Contents, publint and attw", async () => {
+const home = join(folder, "home")
+const tools = join(folder, "tools")
+
+const inspect = async () => {
   const problems: Array<string> = []
   for (const packed of packages) {
     problems.push(...(await problemsOf(packed)).map((problem) => `${packed.name}: ${problem}`))
   }
   if (problems.length > 0) throw new Error(problems.join("\n"))
-})
+}
 
-const home = join(folder, "home")
-const tools = join(folder, "tools")
-await step("Install with npm", () =>
+const installAll = () =>
   Promise.all([
     install(home, [...packages.map(({ tarball }) => tarball), ...beside]),
     install(tools, oldestTools, ["node"])
   ])
-)
+
+// One waits for the registry while the other computes.
+await Promise.all([step("Contents, publint and attw", inspect), step("Install with npm", installAll)])
 await step("One copy of effect", () => requireOneEffect(home))
 
 const compilers = { newest: join(root, "node_modules/.bin/tsc"), oldest: join(tools, "node_modules/.bin/tsc") }
