@@ -2,7 +2,7 @@
 import type { SessionCall } from "@tachograph/client/api"
 import { createTachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
-import { Workloads } from "@tachograph/testkit"
+import { RandomJson, Workloads } from "@tachograph/testkit"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -12,8 +12,8 @@ const { areAvailable, expand, placeholder } = Workloads
 
 const why = areAvailable ? "" : " (the real workloads are not available)"
 
-/** Calls of the coding run, which carry their whole history: all 431 send 160 MB. */
-const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 200)
+/** Calls of each workload, which carry their whole history: all 431 of the coding run send 160 MB. */
+const callsOfRun = RandomJson.runs(200)
 
 /** `/calls` of a run, compressed, in bytes. */
 const maxCallsBytes = 300_000
@@ -30,7 +30,7 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
   afterAll(() => tachograph.close())
 
   /** Records a workload. Returns for each session its messages, in the order of the run, as the last call has them. */
-  const record = async (file: string, max?: number) => {
+  const record = async (file: string, max: number) => {
     const id = await tachograph.fingerprint({ language: "typescript", language_version: "7", system: "linux" })
     const calls = new Map<string, Array<{ readonly inputs: any; readonly output: any }>>()
     for (const body of await expand(file, max)) {
@@ -63,7 +63,7 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
   }
 
   it("has each message of the coding run once, in order", { timeout: 120_000 }, async () => {
-    const [[session, sent]] = Array.from(await record("coding-run.json", codingCalls)) as [
+    const [[session, sent]] = Array.from(await record("coding-run.json", callsOfRun)) as [
       [string, Array<{ inputs: any; output: any }>]
     ]
     const { calls, messages } = await read(session)
@@ -88,7 +88,7 @@ describe.skipIf(!areAvailable)(`Agent runs as conversations${why}`, () => {
   })
 
   it("has each message of the airline runs once, in order", { timeout: 120_000 }, async () => {
-    for (const [session, sent] of await record("airline-runs.ndjson")) {
+    for (const [session, sent] of await record("airline-runs.ndjson", callsOfRun)) {
       const { calls, messages } = await read(session)
       const { inputs, output } = sent.at(-1)!
       const expected = [...inputs.messages, output.choices[0].message]

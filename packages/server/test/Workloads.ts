@@ -2,21 +2,23 @@
  * Complete agent runs to record. The real workloads are used if they are present beside the repository; otherwise there is
  * only the built-in sample run, and `title` says so.
  */
-import { type HttpClient, Replay, Workloads } from "@tachograph/testkit"
+import { type HttpClient, RandomJson, Replay, Workloads } from "@tachograph/testkit"
 
 const { areAvailable, expand, placeholder } = Workloads
 
-/** Calls of the coding run, which carry their whole history: its 431 send 160 MB. */
-const codingCalls = Number(process.env["CODING_RUN_CALLS"] ?? 60)
+/** How many calls of each workload are recorded. Calls of the coding run carry their whole history: its 431 send 160 MB. */
+const calls = {
+  "calls.ndjson": RandomJson.runs(200),
+  "airline-runs.ndjson": RandomJson.runs(200),
+  "coding-run.json": RandomJson.runs(80)
+}
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
   "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
   ...(areAvailable
-    ? {
-        "calls.ndjson": () => expand("calls.ndjson"),
-        "airline-runs.ndjson": () => expand("airline-runs.ndjson"),
-        [`the first ${codingCalls} calls of coding-run.json`]: () => expand("coding-run.json", codingCalls)
-      }
+    ? Object.fromEntries(
+        Object.entries(calls).map(([file, max]) => [`the first ${max} calls of ${file}`, () => expand(file, max)])
+      )
     : {})
 }
 

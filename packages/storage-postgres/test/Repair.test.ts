@@ -4,17 +4,10 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
-import { emptySchema } from "./EmptySchema.ts"
+import { emptyStorage } from "./EmptySchema.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
 const { Calls } = StorageSuite
-
-const layer = () =>
-  Layer.unwrap(
-    Effect.map(Effect.promise(emptySchema), (config) =>
-      Layer.merge(PostgresStorage.layer(config), PostgresStorage.client(config))
-    )
-  )
 
 /** With tables of its own, which are damaged. */
 const freshLayer = () => {
@@ -24,7 +17,7 @@ const freshLayer = () => {
   return Layer.merge(PostgresStorage.layer(config), client)
 }
 
-RepairSuite.run("Postgres", layer)
+RepairSuite.run("Postgres", emptyStorage)
 
 const call = (session: string) => ({
   session,

@@ -1,11 +1,4 @@
 import { VerifySuite } from "@tachograph/testkit"
-import { Effect, Layer } from "effect"
-import { PostgresStorage } from "../src/index.ts"
-import { freshSchema } from "./FreshSchema.ts"
+import { emptyStorage } from "./EmptySchema.ts"
 
-VerifySuite.run("Postgres", () => {
-  const config = freshSchema()
-  // The client is opened after the tables exist.
-  const client = Layer.unwrap(Effect.as(PostgresStorage.migrate(config), PostgresStorage.client(config)))
-  return Layer.merge(PostgresStorage.layer(config), client)
-})
+VerifySuite.run("Postgres", emptyStorage, { isThorough: false })

@@ -85,7 +85,17 @@ const recordAndErase = (storage: Storage["Service"]) =>
     return yield* Fiber.join(recording)
   }).pipe(Effect.provide(Calls.recorderOver(storage)))
 
-export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) => {
+/** One damage for each answer of a verification, for a database after another one that has all of them. */
+const oneForEachAnswer = Array.from(
+  Map.groupBy(damages, ({ lost, problems }) => JSON.stringify([problems, lost])).values(),
+  ([damage]) => damage!
+)
+
+export const run = (
+  name: string,
+  layer: () => Layer.Layer<Services, unknown>,
+  { isThorough = true }: { readonly isThorough?: boolean } = {}
+) => {
   describe(`VerifySuite: ${name}, seed ${seed}`, () => {
     let runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
     let tables: Rows.Tables
@@ -109,7 +119,7 @@ export const run = (name: string, layer: () => Layer.Layer<Services, unknown>) =
       expect(counts.sharedPieces).toBe(tables.shared_pieces.length)
     })
 
-    it.each(damages)("finds that $name", async ({ change, lost, problems }) => {
+    it.each(isThorough ? damages : oneForEachAnswer)("finds that $name", async ({ change, lost, problems }) => {
       const verified = await runtime.runPromise(verifyChanged(change(tables)))
       expect(problemsOf(verified), JSON.stringify(verified.findings, null, 1)).toEqual([...problems].sort())
       expect(Verifying.damagedOf(verified)).toEqual(verified.refused)
