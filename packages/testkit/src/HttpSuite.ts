@@ -109,15 +109,19 @@ const modules = [
   AuditCases
 ]
 
-/** What is decided before a storage is asked, or of events and names as `StorageSuite` has them. */
-const ofRequests: ReadonlySet<(typeof modules)[number]> = new Set([
-  BodyCases,
-  FingerprintCases,
-  IgnoredCases,
-  ImportCases,
-  KeyCases,
-  PathCases,
-  StreamCases
+/** What a storage finds, adds up and erases in several steps. The rest is of requests, or of events and names as `StorageSuite` has them. */
+const ofStorages: ReadonlySet<(typeof modules)[number]> = new Set([
+  IdempotencyCases,
+  ReadingCases,
+  ConversationCases,
+  ConfigurationCases,
+  ListCases,
+  ErasureCases,
+  SearchCases,
+  UsageCases,
+  CallTimeCases,
+  StorageCases,
+  ExportCases
 ])
 
 /** Short, because a case waits until a cached key expires. */
@@ -199,7 +203,7 @@ export const run = (
     const all = modules.flatMap((module) => {
       const cases = Cases.collect(module.define, () => fixture)
       if (tag !== "storage") return cases
-      return ofRequests.has(module) ? cases.filter(Cases.has("adapter")) : cases
+      return ofStorages.has(module) ? cases : cases.filter(Cases.has("adapter"))
     })
     const selected = tag === "storage" ? all : Cases.select(all, tag)
     Cases.register(selected, exceptions, () => fixture)

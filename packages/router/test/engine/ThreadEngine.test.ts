@@ -12,5 +12,6 @@ const filename = join(folder, "thread.db")
 
 HttpSuite.run("fetch, SQLite on a thread of its own", {
   storage: () => sqlite(filename),
-  serve: (_storage, limits) => createTachograph({ storage: sqlite(filename), ...limits })
+  serve: (_storage, limits) => createTachograph({ storage: sqlite(filename), ...limits }),
+  tag: "storage"
 })

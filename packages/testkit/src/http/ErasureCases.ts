@@ -2,7 +2,7 @@
 import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
 import type { Cases } from "./Cases.ts"
-import { badNames, event, expectError, expectInvalid, goodNames, hasPath } from "./Requests.ts"
+import { badNames, event, expectError, expectInvalid, hasPath } from "./Requests.ts"
 
 const events = "/api/v1/events"
 const person = (id: string) => `/api/v1/people/${encodeURIComponent(id)}`
@@ -138,7 +138,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
     })
 
     it("accepts any name in the path", async () => {
-      for (const [n, name] of goodNames.entries()) {
+      // Those that a path says in another way.
+      for (const [n, name] of ["😀".repeat(255), "a/b;c?d#e%25+&=", "\n", "%2E%2E"].entries()) {
         // Other cases record under these names.
         for (const path of [person(name), session(name)]) await erase(path)
         const [one, two] = [await record({ session: `awkward ${n}`, person: name }), await record({ session: name })]
