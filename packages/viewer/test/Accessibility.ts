@@ -23,7 +23,10 @@ export const problemsOf = async (page: Page, rules: "all" | "colors" = "all"): P
       }
       return (await axe.run(options)).violations
     },
-    rules === "all" ? {} : { runOnly: { type: "rule", values: colorRules } }
+    {
+      resultTypes: ["violations"],
+      ...(rules === "all" ? {} : { runOnly: { type: "rule", values: colorRules } })
+    }
   )
   return (found as ReadonlyArray<Found>).flatMap(({ id, nodes }) =>
     nodes.map(({ failureSummary, html }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ""}`)

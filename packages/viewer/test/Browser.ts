@@ -48,12 +48,22 @@ export interface Watched {
   readonly complaints: ReadonlyArray<string>
 }
 
+/** When a page is closed. */
+export type AtEnd = (close: () => Promise<void>) => void
+
 /** Opens a page, which is closed when the test ends. */
 export const open = (url: string, options: BrowserContextOptions = {}): Promise<Watched> => openWith(url, options)
 
 /** The same, as a person whose tab has the key already: one page is loaded, and not two. */
-export const openWithKey = (url: string, key: string, options: BrowserContextOptions = {}): Promise<Watched> =>
-  openWith(url, options, (page) => page.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key))
+export const openWithKey = (
+  url: string,
+  key: string,
+  options: BrowserContextOptions = {},
+  atEnd: AtEnd = onTestFinished
+): Promise<Watched> =>
+  openWith(url, options, atEnd, (page) =>
+    page.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key)
+  )
 
 /** Closes the pages of a test. The next one finds nothing of what they have stored. */
 const close = async (context: BrowserContext, origin: string) => {
@@ -67,12 +77,13 @@ const close = async (context: BrowserContext, origin: string) => {
 const openWith = async (
   url: string,
   options: BrowserContextOptions,
+  atEnd: AtEnd = onTestFinished,
   prepare: (page: Page) => Promise<unknown> = async () => {}
 ): Promise<Watched> => {
   const context = Object.keys(options).length === 0 ? shared : await contextOf(options)
   const page = await context.newPage()
   const { origin } = new URL(url)
-  onTestFinished(() => close(context, origin))
+  atEnd(() => close(context, origin))
   await prepare(page)
   const foreign: Array<string> = []
   const complaints: Array<string> = []

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { problemsOf } from "../Accessibility.ts"
+import type { Watched } from "../Browser.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -42,12 +43,23 @@ export const define = (world: World) => {
   ]
 
   describe("every page", () => {
+    // One visitor goes from page to page.
+    let watched: Watched
+    let close = async () => {}
+    beforeAll(async () => {
+      watched = await world.visit("#/sessions", {}, (end) => (close = end))
+      // Colours change at once: none is judged on its way from one theme to the other.
+      await watched.page.emulateMedia({ reducedMotion: "reduce" })
+    })
+    afterAll(() => close())
+
     it.each(places)(
       "shows %s, accessibly in both themes, at any width, and asks no other server for anything",
       async (_name, place, shows) => {
-        const { complaints, foreign, page } = await world.visit(place())
-        // Colours change at once: none is judged on its way from one theme to the other.
-        await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
+        const { complaints, foreign, page } = watched
+        await page.setViewportSize({ width: 1280, height: 800 })
+        await page.emulateMedia({ colorScheme: "light" })
+        await page.goto(`${world.server.url}/viewer/${place()}`)
         await page.getByText(shows).filter({ visible: true }).first().waitFor()
         expect(["light", await problemsOf(page)]).toEqual(["light", []])
         await page.emulateMedia({ colorScheme: "dark" })

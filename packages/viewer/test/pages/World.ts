@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
-import { openWithKey, useBrowser } from "../Browser.ts"
+import { type AtEnd, openWithKey, useBrowser } from "../Browser.ts"
 import { Conversation, recordRun, registered, text, user } from "../Conversation.ts"
 import { apiKey, type Server, start } from "../Server.ts"
 
@@ -18,8 +18,8 @@ export class World {
   readonly sessionPlace = `#/sessions/${encodeURIComponent(this.session)}`
 
   /** Opens a place as a person who was here before. */
-  visit(place: string, options: BrowserContextOptions = {}) {
-    return openWithKey(`${this.server.url}/viewer/${place}`, apiKey, options)
+  visit(place: string, options: BrowserContextOptions = {}, atEnd?: AtEnd) {
+    return openWithKey(`${this.server.url}/viewer/${place}`, apiKey, options, atEnd)
   }
 }
 
