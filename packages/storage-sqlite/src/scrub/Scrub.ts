@@ -44,7 +44,7 @@ const headerBytes = 100
 const reservedBytes = 20
 const largestRoot = 52
 
-export interface Scrubbed {
+interface Scrubbed {
   /** Pages that were read, how many of them were overwritten, and the most bytes that one step read. */
   read: number
   overwritten: number
