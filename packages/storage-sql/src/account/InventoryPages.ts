@@ -33,7 +33,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     after: SessionEvent | undefined,
     limit: number
   ): Effect.fn.Return<ReadonlyArray<SessionEvent>, SqlError.SqlError> {
-    const project_id = (yield* projects.find(project)) ?? -1
+    const project_id = yield* projects.find(project)
     const isAfter =
       after === undefined
         ? sql.literal("")
@@ -54,7 +54,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     above: number,
     maxBytes: number
   ): Effect.fn.Return<PackPage, SqlError.SqlError> {
-    const project_id = (yield* projects.find(project)) ?? -1
+    const project_id = yield* projects.find(project)
     const isOfSession = isOf(project_id, session)
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
@@ -88,7 +88,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     after: Uint8Array | undefined,
     maxBytes: number
   ): Effect.fn.Return<ReadonlyArray<ListedShared>, SqlError.SqlError> {
-    const project_id = (yield* projects.find(project)) ?? -1
+    const project_id = yield* projects.find(project)
     const isAfter = sql`project_id = ${project_id} AND sha256 > ${after ?? new Uint8Array(0)}`
     const sizes = yield* sql<
       Size & { sha256: Uint8Array }

@@ -13,7 +13,6 @@ const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_u
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) =>
   Effect.fn("SqlStorage.nextSession")(function* (project: ProjectId, after: number) {
     const project_id = yield* projects.find(project)
-    if (project_id === undefined) return undefined
     // Session 0 stands for the project in the table of usage. One look-up in an index for each table.
     const lowest = (table: string) => sql`SELECT min(session_number) AS session_number FROM ${sql(table)}
       WHERE project_id = ${project_id} AND session_number > ${after} ${table === "storage_usage" ? sql`AND session_number <> 0` : sql.literal("")}`

@@ -32,7 +32,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
           (SELECT max(session_number) FROM sessions WHERE ${isOfProject}), 0, 0, 0 FROM projects WHERE ${isOfProject}`
 
   return Effect.fn("SqlStorage.projectAccount")(function* (project: ProjectId) {
-    const project_id = (yield* projects.find(project)) ?? -1
+    const project_id = yield* projects.find(project)
     const isOfProject = sql`project_id = ${project_id}`
     const isOfShared = sql`${isOfProject} AND session_number = ${SpaceCounters.ofProject.session_number} AND agent_number = ${SpaceCounters.ofProject.agent_number}`
     const sums = sql.literal("agent_number, sum(entries), sum(sent_bytes), sum(new_bytes), sum(stored_bytes)")

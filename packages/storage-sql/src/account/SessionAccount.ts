@@ -101,7 +101,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   }
 
   return Effect.fn("SqlStorage.sessionAccount")(function* (project: ProjectId, session: number) {
-    const project_id = (yield* projects.find(project)) ?? -1
+    const project_id = yield* projects.find(project)
     const rows = [...(yield* sessionRows(project_id, session))]
     // The owners of pieces are with the pieces, not with the session.
     if (Bucket.isDistributed(sql)) rows.push(...(yield* ownedRows(project_id, session)))

@@ -48,7 +48,6 @@ export const make = (
     limit: number
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return undefined
     return yield* repairing(
       TwoPhaseCommit.transaction(
         sql,

@@ -7,7 +7,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as EventFilter from "../filter/EventFilter.ts"
-import type * as Projects from "../names/Projects.ts"
+import * as Projects from "../names/Projects.ts"
 import type * as Derivation from "../rollup/Derivation.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import * as BytesRepair from "../sql/BytesRepair.ts"
@@ -99,7 +99,7 @@ export const make = (
     entry?: StoredAudit
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return { events: 0 }
+    if (number === Projects.none) return { events: 0 }
     const erase = (unmarked?: Set<number>) =>
       repairingEvents(
         TwoPhaseCommit.transaction(

@@ -13,7 +13,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
-import type * as Projects from "../names/Projects.ts"
+import * as Projects from "../names/Projects.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as SessionSizes from "../space/SessionSizes.ts"
@@ -37,7 +37,6 @@ export const make = (
 
   const listPendingSweep = Effect.fn("SqlStorage.listPendingSweep")(function* (project: ProjectId, limit: number) {
     const number = yield* projects.find(project)
-    if (number === undefined) return []
     const list = (hint: Statement.Fragment) => sql<{
       session_number: Integer
     }>`SELECT session_number FROM sessions ${hint}
@@ -109,7 +108,7 @@ export const make = (
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return undefined
+    if (number === Projects.none) return undefined
     return yield* repairing(
       TwoPhaseCommit.transaction(
         sql,

@@ -36,7 +36,6 @@ export const make = (
 
   const deletePerson = Effect.fn("SqlStorage.deletePerson")(function* (project: ProjectId, id: PersonId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return yield* new Errors.PersonNotFound()
     return yield* repairingPeople(
       TwoPhaseCommit.transaction(
         sql,

@@ -4,9 +4,12 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as NextNumber from "./NextNumber.ts"
 
+/** The number that no row has, so that what reads finds nothing. What writes must not be given it. */
+export const none = -1
+
 export interface Projects {
-  /** `undefined` if the project does not exist. */
-  readonly find: (project: ProjectId) => Effect.Effect<number | undefined, SqlError.SqlError>
+  /** `none` if the project does not exist. */
+  readonly find: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
   /** Creates the project if needed. Do not call it in a transaction: a rollback would leave a wrong number in the cache. */
   readonly findOrCreate: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
   readonly list: Effect.Effect<ReadonlyArray<ProjectId>, SqlError.SqlError>
@@ -19,7 +22,7 @@ export const make = (sql: SqlClient.SqlClient): Projects => {
     const number = cache.get(project)
     if (number !== undefined) return number
     const [row] = yield* sql<{ project_id: number }>`SELECT project_id FROM projects WHERE project_name = ${project}`
-    if (row === undefined) return undefined
+    if (row === undefined) return none
     cache.set(project, row.project_id)
     return row.project_id
   })
@@ -30,7 +33,7 @@ export const make = (sql: SqlClient.SqlClient): Projects => {
 
   const findOrCreate = Effect.fnUntraced(function* (project: ProjectId): Effect.fn.Return<number, SqlError.SqlError> {
     const number = yield* find(project)
-    if (number !== undefined) return number
+    if (number !== none) return number
     yield* create(project)
     return yield* findOrCreate(project)
   })

@@ -48,7 +48,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxPackBytes = maxColumnBytes
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return yield* new Errors.EventNotFound()
     const select = (ofBucket: Statement.Fragment) => sql<
       SummaryReader.EventRow & PackRow
     >`SELECT ${fields}, e.session_number, e.pack_number, e.metadata,
@@ -84,7 +83,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const listEvents = Effect.fn("SqlStorage.listEvents")(function* (project: ProjectId, query: EventQuery) {
     const number = yield* projects.find(project)
-    if (number === undefined) return []
     const attempt = Attempts.make("A list of events")
     for (;;) {
       const found = yield* filter.find(number, query)
@@ -102,7 +100,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxLooked: number
   ): Effect.fn.Return<ListPage<StoredSummary, EventId>, SqlError.SqlError> {
     const number = yield* projects.find(project)
-    if (number === undefined) return { rows: [], next: undefined }
     const attempt = Attempts.make("A list of events")
     for (;;) {
       const { found, next } = yield* filter.findFields(number, query, fields, maxLooked)
@@ -119,7 +116,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxLooked: number
   ): Effect.fn.Return<ListPage<EventPack, EventId>, SqlError.SqlError> {
     const number = yield* projects.find(project)
-    if (number === undefined) return { rows: [], next: undefined }
     const isFound = Object.values(fields).some((value) => value !== undefined)
     const { found, next } = isFound
       ? yield* filter.findFields(number, query, fields, maxLooked)

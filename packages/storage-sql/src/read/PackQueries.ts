@@ -33,7 +33,6 @@ const maxRangesInRow = 500
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const getSession = Effect.fn("SqlStorage.getSession")(function* (project: ProjectId, session: SessionId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return undefined
     const find = (name: Statement.Fragment) =>
       sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
         WHERE project_id = ${number} AND ${name} = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
@@ -78,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     newestBytes?: number
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined || ranges.length === 0) return []
+    if (ranges.length === 0) return []
     const isOfSession = sql`project_id = ${number} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
     const conditions = ranges.map(({ from, to }) =>
       from === to ? sql`pack_number = ${from}` : sql`pack_number BETWEEN ${from} AND ${to}`
@@ -111,7 +110,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxPackBytes: number
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined || ranges.length === 0) return []
+    if (ranges.length === 0) return []
     const values = ranges.map(({ from, session, to }) => ({
       session_number: session,
       from_pack: from,

@@ -39,7 +39,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxBytes?: number
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return []
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces = yield* readPieces(number, wanted)
     const isComplete = pieces.length === wanted.length || pieces.length === new Set(wanted.map(Hex.encode)).size
@@ -80,7 +79,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const sharedTextBytes = Effect.fn("SqlStorage.sharedTextBytes")(function* (project: ProjectId, name: Uint8Array) {
     const number = yield* projects.find(project)
-    if (number === undefined) return undefined
     const size = yield* sizeOf(number, name)
     return size === undefined && (yield* LateRows.wait(sql)) ? yield* sizeOf(number, name) : size
   })

@@ -103,7 +103,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const watermark = Effect.fn("SqlStorage.watermark")(function* (project: ProjectId) {
     if (!Dialects.of(sql).isSerial) return yield* settle
     const number = yield* projects.find(project)
-    if (number === undefined) return EventTime.lowestId
     return (yield* CommitOrder.newest(sql, number, yield* Clock.currentTimeMillis)) ?? EventTime.lowestId
   })
 

@@ -9,7 +9,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as EventKinds from "../names/EventKinds.ts"
 import * as NodeCopies from "../names/NodeCopies.ts"
-import type * as Projects from "../names/Projects.ts"
+import * as Projects from "../names/Projects.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvent from "../rollup/CountedEvent.ts"
@@ -99,7 +99,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     changes: ReadonlyArray<FactsChange>
   ) {
     const project_id = yield* projects.find(project)
-    if (project_id === undefined || changes.length === 0) return 0
+    if (project_id === Projects.none || changes.length === 0) return 0
     const numbers = yield* kinds.ensureAll(
       project_id,
       changes.map(({ summary }) => ({ summary, rules }))

@@ -31,7 +31,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { ge
     name: AgentVersionName
   ) {
     const agent = yield* getAgent(project, agentName)
-    const version = yield* findAgentVersion((yield* projects.find(project))!, agent, name)
+    const version = yield* findAgentVersion(yield* projects.find(project), agent, name)
     return version ?? (yield* new Errors.AgentVersionNotFound())
   })
 
@@ -69,7 +69,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { ge
     at: DateTime.Utc
   ) {
     const agent = yield* getAgent(project, agentName)
-    const number = (yield* projects.find(project))!
+    const number = yield* projects.find(project)
     const version = yield* findAgentVersion(number, agent, name)
     if (version === undefined) return yield* new Errors.AgentVersionNotFound()
     if (version.deprecatedAt !== null) return version

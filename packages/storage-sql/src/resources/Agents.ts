@@ -9,8 +9,7 @@ import { agentColumns, type AgentRow, toAgent } from "../sql/RowDecoding.ts"
 import * as NamedRows from "./NamedRows.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const findAgent = Effect.fnUntraced(function* (project: number | undefined, name: AgentName) {
-    if (project === undefined) return undefined
+  const findAgent = Effect.fnUntraced(function* (project: number, name: AgentName) {
     const [row] = yield* sql<AgentRow>`SELECT ${sql.literal(agentColumns)} FROM agents
       WHERE project_id = ${project} AND agent_name = ${name}`
     return row && toAgent(row)

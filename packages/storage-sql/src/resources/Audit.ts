@@ -37,7 +37,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     { above, below, limit }: AuditQuery
   ): Effect.fn.Return<ListPage<StoredAudit, string>, SqlError.SqlError> {
     const number = yield* projects.find(project)
-    if (number === undefined) return { rows: [], next: undefined }
     const isBelow = below === undefined ? sql`` : sql`AND entry_id < ${toStored(below)}`
     const isAbove = above === undefined ? sql`` : sql`AND entry_id > ${toStored(above)}`
     const found = yield* sql<Row>`SELECT entry_id, action, actor, subject, events FROM audit_log

@@ -26,7 +26,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const hasFingerprint = Effect.fn("SqlStorage.hasFingerprint")(function* (project: ProjectId, id: FingerprintId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return false
     const rows = yield* sql`SELECT 1 FROM fingerprints
       WHERE project_id = ${number} AND fingerprint_id = ${toStored(id)}`
     return rows.length > 0
@@ -34,7 +33,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const getFingerprint = Effect.fn("SqlStorage.getFingerprint")(function* (project: ProjectId, id: FingerprintId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return yield* new Errors.FingerprintNotFound()
     const [row] = yield* sql<FingerprintRow>`SELECT ${sql.literal(fingerprintColumns)} FROM fingerprints
       WHERE project_id = ${number} AND fingerprint_id = ${toStored(id)}`
     return row === undefined ? yield* new Errors.FingerprintNotFound() : toFingerprint(row)

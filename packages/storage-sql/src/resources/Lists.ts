@@ -84,7 +84,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     { after, ...query }: ListQuery<FingerprintId>
   ): Effect.fn.Return<ListPage<StoredFingerprint, FingerprintId>, SqlError.SqlError> {
     const number = yield* projects.find(project)
-    if (number === undefined) return nothing
     const { next, rows } = yield* page<FingerprintRow, UuidColumn.StoredId>(
       lists.fingerprints,
       sql`project_id = ${number}`,
@@ -98,7 +97,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const listAgents = Effect.fn("SqlStorage.listAgents")(function* (project: ProjectId, query: ListQuery<number>) {
     const number = yield* projects.find(project)
-    if (number === undefined) return nothing
     return numbered(yield* page<AgentRow, number>(lists.agents, sql`project_id = ${number}`, query), toAgent)
   })
 
@@ -108,7 +106,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     query: ListQuery<number>
   ): Effect.fn.Return<ListPage<AgentVersion, number>, SqlError.SqlError | Errors.AgentNotFound> {
     const number = yield* projects.find(project)
-    if (number === undefined) return yield* new Errors.AgentNotFound()
     const [found] = yield* sql<Pick<AgentRow, "agent_number">>`SELECT agent_number FROM agents
       WHERE project_id = ${number} AND agent_name = ${agent}`
     if (found === undefined) return yield* new Errors.AgentNotFound()
@@ -118,7 +115,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   const listPeople = Effect.fn("SqlStorage.listPeople")(function* (project: ProjectId, query: ListQuery<number>) {
     const number = yield* projects.find(project)
-    if (number === undefined) return nothing
     const found = yield* page<PersonRow, number>(lists.people, sql`project_id = ${number}`, query)
     if (!found.rows.every(({ properties }) => properties === null || isJsonObject(properties))) {
       return yield* Effect.fail(SqlErrors.damage("The properties of a person are not JSON"))

@@ -10,8 +10,7 @@ import * as SqlErrors from "../sql/SqlErrors.ts"
 import * as NamedRows from "./NamedRows.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const findPerson = Effect.fnUntraced(function* (project: number | undefined, id: PersonId) {
-    if (project === undefined) return undefined
+  const findPerson = Effect.fnUntraced(function* (project: number, id: PersonId) {
     const [row] = yield* sql<PersonRow>`SELECT ${sql.literal(personColumns)} FROM people
       WHERE project_id = ${project} AND person_id = ${id}`
     if (row !== undefined && row.properties !== null && !isJsonObject(row.properties)) {
@@ -49,7 +48,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     properties: JsonText.JsonText
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return yield* new Errors.PersonNotFound()
     const [row] = yield* TwoPhaseCommit.onAllNodes(
       sql,
       sql<PersonRow>`UPDATE people SET properties = ${properties}

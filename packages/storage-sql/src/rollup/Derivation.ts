@@ -3,7 +3,7 @@ import type { AppendEvent, EventId, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
-import type * as Projects from "../names/Projects.ts"
+import * as Projects from "../names/Projects.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as CountedEvent from "./CountedEvent.ts"
@@ -56,7 +56,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     limit: number
   ) {
     const number = yield* projects.find(project)
-    if (number === undefined) return 0
     return yield* repairingRollups(deriveNext(number, upTo, limit))
   })
 
@@ -72,7 +71,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
 
   const dropDerived = Effect.fn("SqlStorage.dropDerived")(function* (project: ProjectId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return
+    if (number === Projects.none) return
     const drop = Effect.flatMap(positions.lock(number), (position) => positions.reset(number, position))
     yield* repairingRollups(transaction(drop))
   })

@@ -100,7 +100,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     after: DerivedPlace | undefined
   ): Effect.fn.Return<DerivedCheck, SqlError.SqlError> {
     const number = yield* projects.find(project)
-    if (number === undefined) return { damage: [], next: undefined }
     const [next, what, compared = nothing] = yield* after === undefined ? firstStep(number) : stepAt(number, after)
     const damage = `${compared.wrong} of ${compared.rows} rows ${what} are not what the events add up to`
     return { damage: compared.wrong === 0 ? [] : [damage], next }

@@ -219,7 +219,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     sum(stored_bytes) AS stored_bytes`)
 
   const usage = Effect.fn("SqlStorage.usage")(function* (project: ProjectId, sessions: number) {
-    const number = (yield* projects.find(project)) ?? -1
+    const number = yield* projects.find(project)
     const agents = yield* sql<Row & { agent_name: AgentName }>`SELECT agent_name, ${sums} FROM agent_usage
       JOIN agents USING (project_id, agent_number) WHERE project_id = ${number} GROUP BY agent_name
       HAVING sum(entries) > 0 OR sum(stored_bytes) > 0 ORDER BY sum(stored_bytes) DESC, agent_name`
@@ -248,7 +248,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   const rulesInUse = Effect.fn("SqlStorage.rulesInUse")(function* (project: ProjectId) {
-    const number = (yield* projects.find(project)) ?? -1
+    const number = yield* projects.find(project)
     const rows = yield* sql<{ rules: string; entries: Integer }>`SELECT rules, sum(entries) AS entries FROM agent_usage
       WHERE project_id = ${number} GROUP BY rules HAVING sum(entries) > 0 ORDER BY rules`
     return rows.map(({ entries, rules }) => ({ rules, events: clamped(entries) }))

@@ -81,7 +81,6 @@ export const make = (
 
   const listSessions = Effect.fn("SqlStorage.listSessions")(function* (project: ProjectId, query: SessionQuery) {
     const number = yield* projects.find(project)
-    if (number === undefined) return { rows: [], next: undefined }
     const place = query.after ?? (yield* list.begin(number, yield* watermark(project)))
     if (place === undefined) return { rows: [], next: undefined }
     const readBacklog = list.backlogs()
@@ -102,7 +101,6 @@ export const make = (
 
   const sessionSummary = Effect.fn("SqlStorage.sessionSummary")(function* (project: ProjectId, session: SessionId) {
     const number = yield* projects.find(project)
-    if (number === undefined) return undefined
     const [row] = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
       WHERE project_id = ${number} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
     if (row === undefined) return undefined

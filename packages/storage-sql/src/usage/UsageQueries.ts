@@ -17,8 +17,6 @@ import * as Names from "./Names.ts"
 import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
 
-const empty: UsagePage = { groups: [], next: undefined }
-
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const names = Names.make(sql)
   const ofSessions = SessionUsage.make(sql)
@@ -46,7 +44,6 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const sumUsage = Effect.fn("SqlStorage.sumUsage")(function* (project: ProjectId, query: UsageQuery) {
     const { after, groupBy, limit } = query
     const number = yield* projects.find(project)
-    if (number === undefined) return empty
     const filter = yield* names.filterOf(number, query)
     const versions = groupBy.includes("agent_version") ? yield* names.agentVersions(number) : undefined
     const time = new LocalTime(query.timeZone)
