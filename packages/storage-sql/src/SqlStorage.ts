@@ -69,8 +69,8 @@ const make = Effect.fnUntraced(function* ({
   const sql = yield* SqlClient.SqlClient
   yield* Distribution.detect
   const isDistributed = Bucket.isDistributed(sql)
-  const operations = yield* Operations.make({ connections, isDistributed, makeRoom, operationTimeoutMs })
-  const { erasing, operation, operationOf, reading } = operations
+  const run = yield* Operations.make({ connections, isDistributed, makeRoom, operationTimeoutMs })
+  const { erasing, operation, operationOf, reading } = run
   const requestScrub = scrub === undefined ? Effect.void : yield* ScrubSchedule.make(scrub, erasing("scrub", scrub.run))
   // Each node takes a batch. Other operations keep some connections.
   const appendConcurrency = isDistributed ? Math.max(concurrency, Math.floor(0.8 * connections)) : concurrency
@@ -86,17 +86,14 @@ const make = Effect.fnUntraced(function* ({
   const repairs = IndexRepair.make(sql)
   const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation)
-  const events = EventQueries.make(sql, projects)
-  const packs = PackQueries.make(sql, projects)
-  const shared = SharedQueries.make(sql, projects)
+  const { getEvent, ...events } = EventQueries.make(sql, projects)
+  const { getSession, readPackRanges, readPacks } = PackQueries.make(sql, projects)
+  const { readShared, sharedTextBytes } = SharedQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
   const people = PersonDeletion.make(sql, projects, requestScrub, repairs)
   const sweep = PackSweep.make(sql, projects, requestScrub, repairs)
-  const space = SpaceCounters.make(sql, projects)
-  const reindexing = ReplaceFacts.make(sql, projects, derivation)
+  const { rulesInUse, usage } = SpaceCounters.make(sql, projects)
   const { watermark } = Watermark.make(sql, projects)
-  const sessions = SessionQueries.make(sql, projects, watermark)
-  const groups = UsageQueries.make(sql, projects)
   // With several connections, erasures and appends do not wait for each other.
   const pace = connections === 1 ? yield* ErasurePace.make() : ErasurePace.unlimited
   const inSlot = nodes && NodeSlots.make(nodes)
@@ -116,33 +113,28 @@ const make = Effect.fnUntraced(function* ({
     appendConcurrency,
     nodes,
     appendEvents: (events) => pace.append(appendEvents(events)),
-    watermark: operation("watermark", watermark),
-    getEvent: reading("getEvent", events.getEvent),
-    listEvents: operation("listEvents", events.listEvents),
-    findEvents: operation("findEvents", events.findEvents),
-    findPacks: operation("findPacks", events.findPacks),
-    replaceFacts: operation("replaceFacts", reindexing.replaceFacts),
-    rulesInUse: operation("rulesInUse", space.rulesInUse),
-    getSession: operation("getSession", packs.getSession),
-    readPacks: reading("readPacks", packs.readPacks),
-    readPackRanges: reading("readPackRanges", packs.readPackRanges),
-    readShared: reading("readShared", shared.readShared),
-    sharedTextBytes: operation("sharedTextBytes", shared.sharedTextBytes),
+    ...run.operations({
+      ...{ watermark, getSession, sharedTextBytes, rulesInUse, usage },
+      ...events,
+      ...ReplaceFacts.make(sql, projects, derivation),
+      ...SessionQueries.make(sql, projects, watermark),
+      ...UsageQueries.make(sql, projects),
+      ...RollupCheck.make(sql, projects),
+      listPendingSweep: sweep.listPendingSweep,
+      dropDerived: derivation.dropDerived,
+      listProjects: projects.list
+    }),
+    getEvent: reading("getEvent", getEvent),
+    readPacks: reading("readPacks", readPacks),
+    readPackRanges: reading("readPackRanges", readPackRanges),
+    readShared: reading("readShared", readShared),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
-    listPendingSweep: operation("listPendingSweep", sweep.listPendingSweep),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
     deletePerson: erasing("deletePerson", people.deletePerson),
-    listProjects: operationOf("listProjects", projects.list),
-    usage: operation("usage", space.usage),
-    listSessions: operation("listSessions", sessions.listSessions),
-    sessionSummary: operation("sessionSummary", sessions.sessionSummary),
-    sumUsage: operation("sumUsage", groups.sumUsage),
     deriveEvents: (...args) => pace.erase(deriveEvents(...args)),
-    dropDerived: operation("dropDerived", derivation.dropDerived),
-    checkDerived: operation("checkDerived", RollupCheck.make(sql, projects).checkDerived),
-    ...Inventory.make(sql, projects, operations),
-    ...Resources.make(sql, projects, operations),
+    ...Inventory.make(sql, projects, run),
+    ...Resources.make(sql, projects, run),
     ping: operationOf("ping", Effect.andThen(ping ?? sql`SELECT 1`, verify))
   })
 })

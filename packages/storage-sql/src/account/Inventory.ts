@@ -8,15 +8,11 @@ import * as ProjectAccount from "./ProjectAccount.ts"
 import * as SessionAccount from "./SessionAccount.ts"
 import * as TableChecks from "./TableChecks.ts"
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { operation }: Operations.Operations) => {
-  const pages = InventoryPages.make(sql, projects)
-  return {
-    nextSession: operation("nextSession", NextSession.make(sql, projects)),
-    sessionEvents: operation("sessionEvents", pages.sessionEvents),
-    listPacks: operation("listPacks", pages.listPacks),
-    listShared: operation("listShared", pages.listShared),
-    sessionAccount: operation("sessionAccount", SessionAccount.make(sql, projects)),
-    projectAccount: operation("projectAccount", ProjectAccount.make(sql, projects)),
-    checkTable: operation("checkTable", TableChecks.make(sql).checkTable)
-  }
-}
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { operations }: Operations.Operations) =>
+  operations({
+    ...InventoryPages.make(sql, projects),
+    ...TableChecks.make(sql),
+    nextSession: NextSession.make(sql, projects),
+    sessionAccount: SessionAccount.make(sql, projects),
+    projectAccount: ProjectAccount.make(sql, projects)
+  })

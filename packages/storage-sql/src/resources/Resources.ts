@@ -11,41 +11,16 @@ import * as Leases from "./Leases.ts"
 import * as Lists from "./Lists.ts"
 import * as People from "./People.ts"
 
-export const make = (
-  sql: SqlClient.SqlClient,
-  projects: Projects.Projects,
-  { operation, operationOf }: Operations.Operations
-) => {
-  const fingerprints = Fingerprints.make(sql, projects)
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { operations }: Operations.Operations) => {
   const agents = Agents.make(sql, projects)
-  const versions = AgentVersions.make(sql, projects, agents)
-  const people = People.make(sql, projects)
-  const lists = Lists.make(sql, projects)
-  const keys = ApiKeys.make(sql, projects)
-  const audit = Audit.make(sql, projects)
-  return {
-    putFingerprint: operation("putFingerprint", fingerprints.putFingerprint),
-    hasFingerprint: operation("hasFingerprint", fingerprints.hasFingerprint),
-    getFingerprint: operation("getFingerprint", fingerprints.getFingerprint),
-    listFingerprints: operation("listFingerprints", lists.listFingerprints),
-    putAgent: operation("putAgent", agents.putAgent),
-    listAgents: operation("listAgents", lists.listAgents),
-    getAgent: operation("getAgent", agents.getAgent),
-    putAgentVersion: operation("putAgentVersion", versions.putAgentVersion),
-    getAgentVersion: operation("getAgentVersion", versions.getAgentVersion),
-    listAgentVersions: operation("listAgentVersions", lists.listAgentVersions),
-    deprecateAgentVersion: operation("deprecateAgentVersion", versions.deprecateAgentVersion),
-    putPerson: operation("putPerson", people.putPerson),
-    listPeople: operation("listPeople", lists.listPeople),
-    getPerson: operation("getPerson", people.getPerson),
-    updatePerson: operation("updatePerson", people.updatePerson),
-    putApiKey: operation("putApiKey", keys.putApiKey),
-    findApiKey: operation("findApiKey", keys.findApiKey),
-    listApiKeys: operationOf("listApiKeys", keys.listApiKeys),
-    apiKeyHashes: operationOf("apiKeyHashes", keys.apiKeyHashes),
-    revokeApiKey: operation("revokeApiKey", keys.revokeApiKey),
-    appendAudit: operation("appendAudit", audit.appendAudit),
-    listAudit: operation("listAudit", audit.listAudit),
-    takeLease: operation("takeLease", Leases.make(sql).takeLease)
-  }
+  return operations({
+    ...Fingerprints.make(sql, projects),
+    ...agents,
+    ...AgentVersions.make(sql, projects, agents),
+    ...People.make(sql, projects),
+    ...Lists.make(sql, projects),
+    ...ApiKeys.make(sql, projects),
+    ...Audit.make(sql, projects),
+    ...Leases.make(sql)
+  })
 }

@@ -1,10 +1,24 @@
 /** What every operation of the storage has: a bound in time, measurements, and the database's errors translated. */
+import type { Errors } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
 import { corruptionAsDamage, isFull, translate } from "./SqlErrors.ts"
 import * as StorageMetrics from "./StorageMetrics.ts"
 
 type Run<Args extends ReadonlyArray<unknown>, A, E> = (...args: Args) => Effect.Effect<A, E | SqlError.SqlError>
+
+type AnyRun = Run<ReadonlyArray<never>, unknown, unknown> | Effect.Effect<unknown, unknown>
+
+/** An effect whose errors of the database are translated. */
+type TranslatedEffect<A, E> = Effect.Effect<A, Exclude<E, SqlError.SqlError> | Errors.StorageUnavailable>
+
+type Translated<Runs> = {
+  readonly [Name in keyof Runs]: Runs[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
+    ? (...args: Args) => TranslatedEffect<A, E>
+    : Runs[Name] extends Effect.Effect<infer A, infer E>
+      ? TranslatedEffect<A, E>
+      : never
+}
 
 interface OperationsOptions {
   readonly connections: number
@@ -39,7 +53,16 @@ export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
       Effect.catchIf(run(...args), isFull, () => Effect.andThen(makeRoom, run(...args)))
     )
 
-  return { operation, operationOf, reading, erasing }
+  /** All of these, each under its own name. */
+  const operations = <Runs extends Readonly<Record<string, AnyRun>>>(runs: Runs): Translated<Runs> => {
+    const named = Object.entries<AnyRun>(runs).map(([name, run]) => [
+      name,
+      Effect.isEffect(run) ? operationOf(name, run) : operation(name, run)
+    ])
+    return Object.fromEntries(named) as Translated<Runs>
+  }
+
+  return { operation, operationOf, operations, reading, erasing }
 })
 
 export type Operations = Effect.Success<ReturnType<typeof make>>
