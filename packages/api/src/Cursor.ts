@@ -34,7 +34,9 @@ const make = <Row>(
 
 const toHex = (uuid: string): string => uuid.replaceAll("-", "")
 
-const fromHex = <Id extends string>(hex: string): Id => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") as Id
+const toNumber = (number: number): string => number.toString(16).padStart(8, "0")
+
+const fromHex = <Id extends string>(hex: string): Id => Uuid.fromHex(hex) as Id
 
 /** Names a row by its UUID. */
 export const ofId = <Id extends string>() => make<Id>(/^[0-9a-f]{32}$/, toHex, fromHex)
@@ -43,14 +45,12 @@ export const ofId = <Id extends string>() => make<Id>(/^[0-9a-f]{32}$/, toHex, f
 export const ofPlace = <Id extends string>() =>
   make<{ readonly event: Id; readonly given: number | undefined }>(
     /^[0-9a-f]{32}(?:_[0-7][0-9a-f]{7})?$/,
-    ({ event, given }) => toHex(event) + (given === undefined ? "" : `_${given.toString(16).padStart(8, "0")}`),
+    ({ event, given }) => toHex(event) + (given === undefined ? "" : `_${toNumber(given)}`),
     (written) => ({
       event: fromHex(written.slice(0, 32)),
       given: written.length === 32 ? undefined : Number.parseInt(written.slice(33), 16)
     })
   )
-
-const toNumber = (number: number): string => number.toString(16).padStart(8, "0")
 
 /** Names a row by its number, of 31 bits like the columns of all numbers. */
 export const ofNumber = make<number>(/^[0-7][0-9a-f]{7}$/, toNumber, (hex) => Number.parseInt(hex, 16))
@@ -119,6 +119,7 @@ export const ofKeys = make<ReadonlyArray<Key>>(
     return Array.isArray(keys) && keys.length <= maxKeys && keys.every(isKey) ? keys : undefined
   }
 )
+
 /** Names where one has come to who follows events: a UUID, and those after it that were given. */
 export const ofPosition = <Id extends string>(maxGiven: number) =>
   make<{ readonly settled: Id; readonly given: ReadonlyArray<Id> }>(

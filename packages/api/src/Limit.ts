@@ -17,14 +17,16 @@ const violationOf = (value: number, min: number, max: number) => {
   return value > max ? Violation.lessThanEqual(max) : undefined
 }
 
-/** A number from `min` to `max`. The format tells generators of clients that the text is a number. */
-export const wholeNumber = (min: number, max: number) =>
-  Schema.String.annotate({ format: "int32" }).pipe(
+/** A number from `min` to `max`, or of any size. The format tells generators of clients that the text is a number. */
+export const wholeNumber = (min: number, max = Number.POSITIVE_INFINITY) => {
+  const isBounded = Number.isFinite(max)
+  const pattern = isBounded ? /^\s*[+-]?\d+\s*$/ : /^\s*[+-]?\d{1,15}\s*$/
+  return Schema.String.annotate({ format: isBounded ? "int32" : "int64" }).pipe(
     Schema.decodeTo(
       Schema.Int,
       SchemaTransformation.transformEffect({
         decode: (text: string, options) => {
-          const value = /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : Number.NaN
+          const value = pattern.test(text) ? Number(text) : Number.NaN
           const violation = violationOf(value, min, max)
           return violation === undefined
             ? Effect.succeed(value)
@@ -34,5 +36,6 @@ export const wholeNumber = (min: number, max: number) =>
       })
     )
   )
+}
 
 export const Limit = wholeNumber(1, maxLimit)

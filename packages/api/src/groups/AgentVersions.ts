@@ -8,9 +8,8 @@ import * as Struct from "effect/Struct"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, AgentVersionNotFound, bodyErrors, EventDamaged } from "../Errors.ts"
-import { Instant } from "../Instant.ts"
 import { JsonObject, MessagePart, optional } from "../Json.ts"
-import { Limit } from "../Limit.ts"
+import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 const versionFields = Struct.omit(AgentVersion.fields, ["isNamedOnly"])
@@ -90,11 +89,8 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
   }).annotate(OpenApi.Summary, "Create a version of an agent"),
   HttpApiEndpoint.get("listAgentVersions", "/agents/:agent_name/agent-versions", {
     params: { agent_name: AgentName },
-    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
-    success: Schema.Struct({
-      agent_versions: Schema.Array(AgentVersionOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "AgentVersionPage" }),
+    query: Page.query(cursor),
+    success: Page.of("AgentVersionPage", "agent_versions", AgentVersionOnWire, cursor),
     error: AgentNotFound
   }).annotate(OpenApi.Summary, "List the versions of an agent in the order of their numbers"),
   HttpApiEndpoint.get("getAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name", {
@@ -105,15 +101,10 @@ export class AgentVersions extends HttpApiGroup.make("agentVersions").add(
   HttpApiEndpoint.get("listConfigurations", "/agents/:agent_name/agent-versions/:agent_version_name/configurations", {
     params: { agent_name: AgentName, agent_version_name: AgentVersionName },
     query: {
-      after: Schema.optionalKey(Instant),
-      before: Schema.optionalKey(Instant),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(callCursor.schema)
+      ...Page.period,
+      ...Page.query(callCursor)
     },
-    success: Schema.Struct({
-      configurations: Schema.Array(ConfigurationOnWire),
-      next_cursor: Schema.NullOr(callCursor.schema)
-    }).annotate({ identifier: "ConfigurationPage" }),
+    success: Page.of("ConfigurationPage", "configurations", ConfigurationOnWire, callCursor),
     error: [AgentNotFound, AgentVersionNotFound, EventDamaged]
   }).annotate(OpenApi.Summary, "List what a version of an agent ran with, and what the calls add up to"),
   HttpApiEndpoint.post("deprecateAgentVersion", "/agents/:agent_name/agent-versions/:agent_version_name/deprecate", {

@@ -5,7 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { AgentNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
-import { Limit } from "../Limit.ts"
+import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 const agentFields = Struct.omit(Agent.fields, ["isNamedOnly"])
@@ -28,11 +28,8 @@ export class Agents extends HttpApiGroup.make("agents").add(
     error: bodyErrors
   }).annotate(OpenApi.Summary, "Create an agent"),
   HttpApiEndpoint.get("listAgents", "/agents", {
-    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
-    success: Schema.Struct({
-      agents: Schema.Array(AgentOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "AgentPage" })
+    query: Page.query(cursor),
+    success: Page.of("AgentPage", "agents", AgentOnWire, cursor)
   }).annotate(OpenApi.Summary, "List agents in the order of their numbers"),
   HttpApiEndpoint.get("getAgent", "/agents/:agent_name", {
     params: { agent_name: AgentName },

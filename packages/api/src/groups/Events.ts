@@ -25,8 +25,9 @@ import {
 } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { JsonObject, MessagePart, optional } from "../Json.ts"
-import { Limit, wholeNumber } from "../Limit.ts"
+import { wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
+import * as Page from "../Page.ts"
 import { type SnakeCase, snakeKeys } from "../WireNames.ts"
 
 const DurationMs = Schema.Number.check(
@@ -141,8 +142,7 @@ export const filters = {
   error: Schema.optionalKey(Schema.Literals(["true", "false"])),
   trace_id: Schema.optionalKey(TraceId),
   /** By the time of the call: `occurred_at`, else `received_at`. */
-  after: Schema.optionalKey(Instant),
-  before: Schema.optionalKey(Instant),
+  ...Page.period,
   received_after: Schema.optionalKey(Instant),
   received_before: Schema.optionalKey(Instant)
 }
@@ -170,14 +170,10 @@ export class Events extends HttpApiGroup.make("events").add(
       ...filters,
       after_event: Schema.optionalKey(EventId),
       before_event: Schema.optionalKey(EventId),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(cursor.schema),
+      ...Page.query(cursor),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
     },
-    success: Schema.Struct({
-      events: Schema.Array(EventSummaryOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "EventPage" }),
+    success: Page.of("EventPage", "events", EventSummaryOnWire, cursor),
     error: EventDamaged
   }).annotate(OpenApi.Summary, "List events without their payloads"),
   HttpApiEndpoint.get("streamEvents", "/events/stream", {

@@ -3,13 +3,12 @@ import { AgentName } from "@tachograph/core/domain/Agent"
 import { EventId, EventReceipt, callFields } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import * as Violation from "@tachograph/core/domain/Violation"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Overloaded, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
 import { optional } from "../Json.ts"
+import { wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
 import { snakeKeys } from "../WireNames.ts"
 import { CreateAgent } from "./Agents.ts"
@@ -58,37 +57,13 @@ export const ImportedFingerprint = Schema.Struct({
   created_at: Instant
 })
 
-const notAnInteger = {
-  type: "int_parsing",
-  msg: "Input should be a valid integer, unable to parse string as an integer"
-}
-
-const violationOf = (value: number) => {
-  if (Number.isNaN(value)) return notAnInteger
-  return value < 1 ? Violation.greaterThanEqual(1) : undefined
-}
-
-/** Events at most, without a bound of its own. */
-const Count = Schema.String.annotate({ format: "int64" }).pipe(
-  Schema.decodeTo(
-    Schema.Int,
-    SchemaTransformation.transformEffect({
-      decode: (text: string, options) => {
-        const value = /^\s*[+-]?\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN
-        const violation = violationOf(value)
-        return violation === undefined ? Effect.succeed(value) : Effect.fail(Violation.issue(violation, text, options))
-      },
-      encode: (value: number) => Effect.succeed(String(value))
-    })
-  )
-)
-
 export class Export extends HttpApiGroup.make("export").add(
   HttpApiEndpoint.get("export", "/export", {
     query: {
       ...filters,
       after_event: Schema.optionalKey(EventId),
-      limit: Schema.optionalKey(Count)
+      /** Events at most, without a bound of its own. */
+      limit: Schema.optionalKey(wholeNumber(1))
     },
     success: Lines,
     error: Overloaded

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { FingerprintNotFound, bodyErrors } from "../Errors.ts"
 import { optional } from "../Json.ts"
-import { Limit } from "../Limit.ts"
+import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 const optionalString = optional(Schema.String)
@@ -47,11 +47,8 @@ export class Fingerprints extends HttpApiGroup.make("fingerprints").add(
     error: bodyErrors
   }).annotate(OpenApi.Summary, "Register a client's environment"),
   HttpApiEndpoint.get("listFingerprints", "/fingerprints", {
-    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
-    success: Schema.Struct({
-      fingerprints: Schema.Array(FingerprintOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "FingerprintPage" })
+    query: Page.query(cursor),
+    success: Page.of("FingerprintPage", "fingerprints", FingerprintOnWire, cursor)
   }).annotate(OpenApi.Summary, "List the registered environments in the order of their ids"),
   HttpApiEndpoint.get("getFingerprint", "/fingerprints/:fingerprint_id", {
     params: { fingerprint_id: FingerprintId },

@@ -5,7 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
-import { Limit } from "../Limit.ts"
+import * as Page from "../Page.ts"
 
 /** The response is built as text: `properties` is the text that was sent. */
 export const PersonOnWire = Schema.Struct({
@@ -23,10 +23,7 @@ export const UpdatePerson = Schema.Struct({ properties: JsonObject })
 export const cursor = Cursor.ofNumber
 
 /** The response is built as text, like a person's. */
-export const PersonPageOnWire = Schema.Struct({
-  people: Schema.Array(PersonOnWire),
-  next_cursor: Schema.NullOr(cursor.schema)
-}).annotate({ identifier: "PersonPage" })
+export const PersonPageOnWire = Page.of("PersonPage", "people", PersonOnWire, cursor)
 
 export class People extends HttpApiGroup.make("people").add(
   HttpApiEndpoint.put("createPerson", "/people", {
@@ -35,7 +32,7 @@ export class People extends HttpApiGroup.make("people").add(
     error: bodyErrors
   }).annotate(OpenApi.Summary, "Create a person"),
   HttpApiEndpoint.get("listPeople", "/people", {
-    query: { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(cursor.schema) },
+    query: Page.query(cursor),
     success: PersonPageOnWire
   }).annotate(OpenApi.Summary, "List people in the order of their creation"),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {

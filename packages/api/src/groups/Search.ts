@@ -4,8 +4,8 @@ import * as Violation from "@tachograph/core/domain/Violation"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
-import { Limit } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
+import * as Page from "../Page.ts"
 import { filters } from "./Events.ts"
 
 /** In code points. */
@@ -57,8 +57,7 @@ export class Search extends HttpApiGroup.make("search").add(
       q: SearchText,
       case: Schema.optionalKey(Schema.Literal("sensitive")),
       ...filters,
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(cursor.schema)
+      ...Page.query(cursor)
     },
     success: [
       Schema.Struct({

@@ -10,9 +10,9 @@ import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
-import { Instant } from "../Instant.ts"
 import { MessagePart } from "../Json.ts"
-import { Limit, wholeNumber } from "../Limit.ts"
+import { wholeNumber } from "../Limit.ts"
+import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 /** Numbers of messages and of calls have 31 bits, like the columns of all numbers. */
@@ -94,16 +94,11 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       person: Schema.optionalKey(PersonId),
       model: Schema.optionalKey(Name),
       error: Schema.optionalKey(Schema.Literals(["true", "false"])),
-      after: Schema.optionalKey(Instant),
-      before: Schema.optionalKey(Instant),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(listCursor.schema),
+      ...Page.period,
+      ...Page.query(listCursor),
       order: Order
     },
-    success: Schema.Struct({
-      sessions: Schema.Array(SessionOnWire),
-      next_cursor: Schema.NullOr(listCursor.schema)
-    }).annotate({ identifier: "SessionPage" })
+    success: Page.of("SessionPage", "sessions", SessionOnWire, listCursor)
   }).annotate(OpenApi.Summary, "List sessions by the times of their last calls, with what their calls add up to"),
   HttpApiEndpoint.get("getSession", "/sessions/:session", {
     params: { session: SessionId },
@@ -120,8 +115,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     query: {
       verbatim: Schema.optionalKey(Schema.Literals(["true", "false"])),
       after_number: Schema.optionalKey(wholeNumber(0, maxNumber)),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(cursor.schema),
+      ...Page.query(cursor),
       order: Order
     },
     success: Schema.Struct({
@@ -136,14 +130,10 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     params: { session: SessionId },
     query: {
       after_event: Schema.optionalKey(EventId),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(cursor.schema),
+      ...Page.query(cursor),
       order: Order
     },
-    success: Schema.Struct({
-      calls: Schema.Array(SessionCallOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "SessionCallPage" }),
+    success: Page.of("SessionCallPage", "calls", SessionCallOnWire, cursor),
     error: [SessionNotFound, EventNotFound, EventDamaged]
   }).annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages")
 ) {}

@@ -10,8 +10,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiOrAlias } from "../Api.ts"
 import * as Cursor from "../Cursor.ts"
-import { Instant } from "../Instant.ts"
-import { Limit } from "../Limit.ts"
+import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 const isDimension = (name: string): name is Dimension => dimensions.includes(name as Dimension)
@@ -65,14 +64,9 @@ export class Usage extends HttpApiGroup.make("usage").add(
       person: Schema.optionalKey(PersonId),
       model: Schema.optionalKey(Name),
       api: Schema.optionalKey(ApiOrAlias),
-      after: Schema.optionalKey(Instant),
-      before: Schema.optionalKey(Instant),
-      limit: Schema.optionalKey(Limit),
-      cursor: Schema.optionalKey(cursor.schema)
+      ...Page.period,
+      ...Page.query(cursor)
     },
-    success: Schema.Struct({
-      usage: Schema.Array(UsageGroupOnWire),
-      next_cursor: Schema.NullOr(cursor.schema)
-    }).annotate({ identifier: "UsagePage" })
+    success: Page.of("UsagePage", "usage", UsageGroupOnWire, cursor)
   }).annotate(OpenApi.Summary, "Add up calls, tokens and cost, by time, name or model")
 ) {}
