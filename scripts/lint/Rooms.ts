@@ -67,11 +67,18 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("telemetry", "telemetry holds metrics and spans."),
     room("Throttle.ts", "Throttle.ts paces background work."),
     room("Lazy.ts", "Lazy.ts loads what is first needed later."),
+    room("Sorted.ts", "Sorted.ts searches sorted lists."),
     room("domain", "domain is what api takes into a browser."),
     room("audit", "audit makes the entries of the audit log.", "domain"),
     room("payload/format", "payload/format reads and writes the bytes that docs/format.md specifies."),
     room("payload/scan", "payload/scan finds pieces and facts in JSON text.", "domain", "payload/format"),
-    room("payload", "payload converts between texts and packs; it has no storage.", "payload/format", "payload/scan"),
+    room(
+      "payload",
+      "payload converts between texts and packs; it has no storage.",
+      "Sorted.ts",
+      "payload/format",
+      "payload/scan"
+    ),
     room("rollup", "rollup adds calls up; it has no storage.", "domain", "payload/format"),
     room(
       "storage",
@@ -120,7 +127,18 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "conversation",
       "conversation reads the calls of a session as messages; it must not import record.",
-      ...["domain", "payload/format", "payload/scan", "payload", "rollup", "storage", "Storage.ts", "sessions", "read"]
+      ...[
+        "Sorted.ts",
+        "domain",
+        "payload/format",
+        "payload/scan",
+        "payload",
+        "rollup",
+        "storage",
+        "Storage.ts",
+        "sessions",
+        "read"
+      ]
     ),
     room(
       "search",
@@ -154,7 +172,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "verify",
       "verify checks all that is stored, through the storage port, and reads events as read does.",
-      ...["Throttle.ts", "domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
+      ...["Sorted.ts", "Throttle.ts", "domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
     ),
     room(
       "reindex",

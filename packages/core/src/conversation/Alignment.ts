@@ -1,4 +1,5 @@
 /** Finds what two sequences have in common, as a diff does. */
+import * as Sorted from "../Sorted.ts"
 
 /** Places of an equal element that are tried, the last ones. More would make repeated elements slow. */
 const maxPlaces = 32
@@ -32,22 +33,10 @@ export const align = (olds: ReadonlyArray<number>, news: ReadonlyArray<number>):
   for (let at = 0; at < news.length - ends; at++) {
     // The last place first, so that an element is not paired twice.
     for (const old of places.get(news[at]!)?.slice(-maxPlaces).reverse() ?? []) {
-      const length = firstAtLeast(shortest, old)
+      const length = Sorted.firstNot(shortest, (link) => link.old < old)
       shortest[length] = { old, new: at, previous: shortest[length - 1] }
     }
   }
   for (let link = shortest.at(-1); link !== undefined; link = link.previous) found[link.new] = link.old
   return found
-}
-
-/** The index of the first link whose old element is this one or later. */
-const firstAtLeast = (links: ReadonlyArray<Link>, old: number): number => {
-  let low = 0
-  let high = links.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (links[middle]!.old < old) low = middle + 1
-    else high = middle
-  }
-  return low
 }

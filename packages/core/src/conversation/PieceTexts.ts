@@ -15,6 +15,7 @@ import * as EventReader from "../read/EventReader.ts"
 import { LruCache } from "../read/LruCache.ts"
 import * as OpenChain from "../read/OpenChain.ts"
 import type { Storage } from "../Storage.ts"
+import * as Sorted from "../Sorted.ts"
 import type { Reference } from "./Skeleton.ts"
 import * as Skeleton from "./Skeleton.ts"
 
@@ -121,7 +122,7 @@ export class PieceTexts {
 
   /** The content of a pack. Dies with `Damage` if it cannot be read. */
   readonly contentsOf = Effect.fnUntraced(function* (this: PieceTexts, pack: number) {
-    const extent = this.#extents[lastBelow(this.#extents, ({ from }) => from <= pack)]
+    const extent = lastBelow(this.#extents, ({ from }) => from <= pack)
     if (extent === undefined) throw new Damage(`Pack ${pack} is missing`)
     const open = this.#caches.chains.get(this.#name + extent.from) ?? (yield* this.#open(extent))
     const index = open.packs.findIndex(({ number }) => number === pack)
@@ -269,7 +270,7 @@ export class PieceTexts {
 
   /** The last chain that had fewer pieces before it. */
   #extentOf(number: Join.PieceNumber): Extent | undefined {
-    return this.#extents[lastBelow(this.#extents, (extent) => isBefore(extent, number))]
+    return lastBelow(this.#extents, (extent) => isBefore(extent, number))
   }
 }
 
@@ -277,20 +278,12 @@ export class PieceTexts {
 const isBefore = ({ history, parts }: PackContent.Counts, number: Join.PieceNumber): boolean =>
   number > 0 ? history < number : parts < -number
 
-/** The index of the last of ascending rows for which it is true; -1 if there is none. */
-const lastBelow = <Row>(rows: ReadonlyArray<Row>, isBelow: (row: Row) => boolean): number => {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBelow(rows[middle]!)) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
+/** The last of sorted rows for which it is true. */
+const lastBelow = <Row>(rows: ReadonlyArray<Row>, isBelow: (row: Row) => boolean): Row | undefined =>
+  rows[Sorted.firstNot(rows, isBelow) - 1]
 
 const spanOf = ({ contents }: OpenChain.OpenChain, number: Join.PieceNumber): PackContent.TemplateSpan | undefined => {
-  const content = contents[lastBelow(contents, ({ before }) => isBefore(before, number))]
+  const content = lastBelow(contents, ({ before }) => isBefore(before, number))
   if (content === undefined) return undefined
   return number > 0
     ? content.history[number - content.before.history - 1]

@@ -9,6 +9,7 @@ import * as Uuid from "../domain/Uuid.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { Storage } from "../Storage.ts"
+import * as Sorted from "../Sorted.ts"
 import type { OutlinedCall } from "./Call.ts"
 import { type Listed, type NumberedPage, type NumberedQuery, numbersOf } from "./NumberedPage.ts"
 import type { SessionOutline } from "./SessionOutline.ts"
@@ -108,16 +109,8 @@ const summariesOf = Effect.fnUntraced(function* (
 })
 
 /** The index of the first call with a higher pack. */
-export const firstAfter = (calls: SessionOutline["calls"], pack: number): number => {
-  let low = 0
-  let high = calls.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (calls[middle]!.pack <= pack) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const firstAfter = (calls: SessionOutline["calls"], after: number): number =>
+  Sorted.firstNot(calls, ({ pack }) => pack <= after)
 
 const callOf = (
   { calls, outline }: SessionOutline,

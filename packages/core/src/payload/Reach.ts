@@ -3,6 +3,7 @@
  * a piece is only referenced by its own pack and by newer ones, so all references to the pieces of a pack are known when its
  * turn comes, and no other pack has to be open.
  */
+import * as Sorted from "../Sorted.ts"
 import { ByteReader } from "./format/Bytes.ts"
 import type * as PackContent from "./format/PackContent.ts"
 import * as Template from "./format/Template.ts"
@@ -45,7 +46,8 @@ class Kind {
   /** Reaches pieces, and passes on those of the visited packs that were not reached before. */
   reach(first: number, last: number): void {
     let from = first
-    for (let at = this.#firstEndingAt(first); at < this.#visited.length && from <= last; at++) {
+    const start = Sorted.firstNot(this.#visited, ({ before, spans }) => before + spans.length < first)
+    for (let at = start; at < this.#visited.length && from <= last; at++) {
       const { before, spans } = this.#visited[at]!
       if (before >= last) break
       if (from <= before) this.#reached.add(from, before)
@@ -55,19 +57,6 @@ class Kind {
       from = to + 1
     }
     if (from <= last) this.#reached.add(from, last)
-  }
-
-  /** The index of the first visited pack whose last piece is this one or later. */
-  #firstEndingAt(number: number): number {
-    let low = 0
-    let high = this.#visited.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const { before, spans } = this.#visited[middle]!
-      if (before + spans.length < number) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
 

@@ -13,6 +13,7 @@ import * as Join from "../payload/Join.ts"
 import type * as EventReader from "../read/EventReader.ts"
 import type { Storage } from "../Storage.ts"
 import { LruCache } from "../read/LruCache.ts"
+import * as Sorted from "../Sorted.ts"
 import * as OpenChain from "../read/OpenChain.ts"
 
 type Service = Storage["Service"]
@@ -102,25 +103,13 @@ export class CachedSource implements EventReader.Source {
   #extentsIn(ranges: PackRanges): ReadonlyArray<PackRange> {
     const found: Array<PackRange> = []
     for (const { from, to } of ranges) {
-      for (let index = this.#firstExtent(from); index < this.#extents.length; index++) {
+      for (let index = Sorted.firstNot(this.#extents, ({ to }) => to < from); index < this.#extents.length; index++) {
         const extent = this.#extents[index]!
         if (extent.from > to) break
         if (found.at(-1) !== extent) found.push(extent)
       }
     }
     return found
-  }
-
-  /** The index of the first extent that ends at this pack or after it. */
-  #firstExtent(pack: number): number {
-    let low = 0
-    let high = this.#extents.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#extents[middle]!.to < pack) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 
   /** Events need a chain up to their own pack, so what is asked for is the beginning of a chain that was added. */
