@@ -24,8 +24,6 @@ interface PackRow extends Readonly<Record<keyof SessionRow, Integer | null>> {
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const toStored = UuidColumn.encoder(sql)
   const ascending = EventIndex.direction(sql, "asc")
-  const isOf = (project_id: number, session: number) =>
-    sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
 
   const sessionEvents = Effect.fn("SqlStorage.sessionEvents")(function* (
     project: ProjectId,
@@ -40,7 +38,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         : sql`AND (agent_number, event_id) > (${after.agent}, ${toStored(after.id)})`
     const rows = yield* sql<{ agent_number: Integer; event_id: UuidColumn.StoredId }>`
       SELECT agent_number, ${StoredBytes.select(sql, "e.event_id")} FROM events e ${EventIndex.hint(sql, "events_by_session")}
-      WHERE ${isOf(project_id, session)} ${isAfter}
+      WHERE ${Bucket.isOfSession(sql, project_id, session)} ${isAfter}
       ORDER BY e.agent_number ${ascending}, e.event_id ${ascending} LIMIT ${limit}`
     return rows.map(({ agent_number, event_id }) => ({
       id: UuidColumn.decode(event_id) as EventId,
@@ -55,7 +53,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     maxBytes: number
   ): Effect.fn.Return<PackPage, SqlError.SqlError> {
     const project_id = yield* projects.find(project)
-    const isOfSession = isOf(project_id, session)
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
     const count = fitting(sizes, maxRows, maxBytes)

@@ -32,7 +32,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) =>
       if (found.length === 0) return undefined
       const number = Math.min(...found)
       const [session] = yield* sql<{ session_id: SessionId }>`SELECT session_id FROM sessions
-        WHERE project_id = ${project_id} AND session_number = ${number}${Bucket.and(sql, Bucket.ofNumber(number))}`
+        WHERE ${Bucket.isOfSession(sql, project_id, number)}`
       return { number, id: session?.session_id }
     }
     const [row] = yield* Effect.catchIf(lowestOf(tables), isCorruption, () => lowestOf(["sessions"]))

@@ -72,7 +72,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       FROM shared_piece_owners o WHERE project_id = ${project_id} AND session_number = ${session}`
 
   const sessionRows = (project_id: number, session: number) => {
-    const isOfSession = sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const agentName = sql`(SELECT agent_name FROM agents
       WHERE agents.project_id = ${project_id} AND agents.agent_number = t.agent_number)`
     // The statement ends with the branches that return many rows.

@@ -111,6 +111,12 @@ export const and = (
     : sql` AND ${sql.literal(`${table}bucket`)} = ANY(CAST(${`{${all.join(",")}}`} AS smallint[]))`
 }
 
+/** The condition for the rows of a session. */
+export const isOfSession = (sql: SqlClient.SqlClient, project_id: number, session: number, table = "") => {
+  const [project, number] = [sql.literal(`${table}project_id`), sql.literal(`${table}session_number`)]
+  return sql`${project} = ${project_id} AND ${number} = ${session}${and(sql, ofNumber(session), table)}`
+}
+
 /** Follows the condition of a join of two tables: rows of a session join rows of the same node. */
 export const andSame = (sql: SqlClient.SqlClient, a: string, b: string): Statement.Fragment =>
   sql.literal(isDistributed(sql) ? ` AND ${a}.bucket = ${b}.bucket` : "")

@@ -2,6 +2,7 @@
 import type { ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
@@ -9,7 +10,6 @@ import type { Integer } from "../sql/RowDecoding.ts"
 import type * as IndexRepair from "../sql/IndexRepair.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as SweepEnd from "./SweepEnd.ts"
-import { isOf } from "./SweptPacks.ts"
 
 /** Every transaction that deletes something runs `requestScrub`. */
 export const make = (
@@ -22,7 +22,7 @@ export const make = (
   const repairing = repairingIn(["sessions", "packs", "shared_pieces", "shared_piece_owners"])
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
-    const isOfSession = isOf(sql, project_id, session)
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const [row] = yield* sql<{ pending_sweep: Integer; pieces: Integer }>`
       SELECT pending_sweep, history + parts - erased_pieces AS pieces FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`

@@ -54,7 +54,7 @@ export const make = (
     request: SweepRequest,
     rewrite: (packs: SweepPacks) => SweepChanges<A>
   ) {
-    const isOfSession = SweptPacks.isOf(sql, project_id, session)
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const [row] = yield* sql<SessionRow & { pending_sweep: Integer }>`
       SELECT session_number, generation, packs, history, parts, pending_sweep FROM sessions
       WHERE ${isOfSession} ${Locks.update(sql)}`

@@ -6,7 +6,6 @@ import * as Bucket from "../dialect/Bucket.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as DisownedPieces from "./DisownedPieces.ts"
-import { isOf } from "./SweptPacks.ts"
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const space = SpaceCounters.make(sql, projects)
@@ -17,7 +16,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     { owned, pendingSweep, remaining }: NonNullable<SweepChanges<unknown>["done"]>,
     increments: SpaceCounters.Increments
   ) {
-    const isOfSession = isOf(sql, project_id, session)
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const deleted = yield* DisownedPieces.disown(sql, project_id, session, owned)
     const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
+import { fitting, type Size } from "../sql/Fitting.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 interface PackRow {
@@ -26,40 +27,27 @@ export const toSweepPack =
     isKept: Number(kept) === 1 || named.has(Number(pack_number))
   })
 
-/** The rows of a session. */
-export const isOf = (sql: SqlClient.SqlClient, project_id: number, session: number) =>
-  sql`project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
-
 export const make = (sql: SqlClient.SqlClient) => {
   /** The lowest pack of the step, and whether it is the session's lowest. */
   const stepDown = Effect.fnUntraced(function* (project_id: number, session: number, { limit, to }: SweepRequest) {
-    const sizes = yield* sql<{
-      pack_number: Integer
-      size: Integer
-    }>`SELECT pack_number, octet_length(pack) AS size FROM packs
-      WHERE ${isOf(sql, project_id, session)} AND pack_number <= ${to}
+    const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
+      WHERE ${Bucket.isOfSession(sql, project_id, session)} AND pack_number <= ${to}
       ORDER BY pack_number DESC LIMIT ${limit + 1}`
-    let bytes = 0
-    let count = 0
-    for (const { size } of sizes) {
-      bytes += Number(size)
-      if (count === limit || (bytes > maxStepBytes && count > 0)) break
-      count++
-    }
+    const count = fitting(sizes, limit, maxStepBytes)
     return { from: Number(sizes[count - 1]?.pack_number ?? 0), isLast: count === sizes.length }
   })
 
   /** Packs from one number to another, both included; to the last one without `to`. */
   const readPacks = (project_id: number, session: number, from: number, to?: number) =>
     sql<PackRow>`SELECT pack_number, agent_number, kept, ${StoredBytes.select(sql, "pack")} FROM packs
-      WHERE ${isOf(sql, project_id, session)} AND pack_number >= ${from}
+      WHERE ${Bucket.isOfSession(sql, project_id, session)} AND pack_number >= ${from}
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
 
   /** The packs that the session's events name. Reads all of them: once in a sweep. */
   const namedByEvents = Effect.fnUntraced(function* (project_id: number, session: number) {
     const rows = yield* sql<{ pack_number: Integer }>`SELECT pack_number FROM events e
-      ${EventIndex.hint(sql, "events_by_session")} WHERE ${isOf(sql, project_id, session)}`
+      ${EventIndex.hint(sql, "events_by_session")} WHERE ${Bucket.isOfSession(sql, project_id, session)}`
     return new Set(rows.map((row) => Number(row.pack_number)))
   })
 

@@ -78,7 +78,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const number = yield* projects.find(project)
     if (ranges.length === 0) return []
-    const isOfSession = sql`project_id = ${number} AND session_number = ${session}${Bucket.and(sql, Bucket.ofNumber(session))}`
+    const isOfSession = Bucket.isOfSession(sql, number, session)
     const conditions = ranges.map(({ from, to }) =>
       from === to ? sql`pack_number = ${from}` : sql`pack_number BETWEEN ${from} AND ${to}`
     )

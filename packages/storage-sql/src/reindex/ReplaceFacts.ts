@@ -46,7 +46,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     const position = yield* derivation.lock(project_id)
     // Excludes appends to the session and erasures from it: all of these lock rows of events and counters after it.
     const locked = yield* sql`SELECT session_number FROM sessions
-      WHERE project_id = ${project_id} AND session_number = ${session}${Bucket.and(sql, bucket)} ${Locks.update(sql)}`
+      WHERE ${Bucket.isOfSession(sql, project_id, session)} ${Locks.update(sql)}`
     if (locked.length === 0) return 0
     const ids = changes.map(({ summary }) => toStored(summary.id))
     const stored = yield* sql<StoredRow>`SELECT e.*, ek.rules FROM events e

@@ -130,8 +130,7 @@ const readersBy = (sql: SqlClient.SqlClient, read: CountedRows.Read) => {
     use: (event: CountedEvent) => void
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const bucket = Bucket.ofNumber(session)
-    const ofSession = sql`e.project_id = ${project_id} AND e.session_number = ${session}
-        ${Bucket.and(sql, bucket, "e.")}`
+    const ofSession = Bucket.isOfSession(sql, project_id, session, "e.")
     const agents = yield* sql<{ agent_number: Integer }>`SELECT agent_number FROM storage_usage e
         WHERE ${ofSession}`
     for (const { agent_number } of agents) {

@@ -119,25 +119,36 @@ export const make = (sql: SqlClient.SqlClient) => {
     return row && (yield* ofLocked(project_id, row))
   })
 
+  /** Repeats a read of several statements until it has seen one state of the rows. Undefined if it has not after all attempts. */
+  const settled = Effect.fnUntraced(function* <A>(
+    project_id: number,
+    attempts: number,
+    use: (position: Position) => Effect.Effect<A, SqlError.SqlError>
+  ) {
+    let position = yield* read(project_id)
+    for (let left = attempts; left > 0; left--) {
+      const value = yield* use(position)
+      const now = yield* read(project_id)
+      if (now.version === position.version) return { value, version: now.version }
+      position = now
+    }
+    return undefined
+  })
+
   /** Runs a read of several statements so that it sees one state of the rows. */
   const unchanged = Effect.fnUntraced(function* <A>(
     project_id: number,
     use: (position: Position) => Effect.Effect<A, SqlError.SqlError>
   ) {
-    let position = yield* read(project_id)
-    for (let attempts = 1; attempts <= maxAttempts; attempts++) {
-      const result = yield* use(position)
-      const now = yield* read(project_id)
-      if (now.version === position.version) return result
-      position = now
-    }
+    const done = yield* settled(project_id, maxAttempts, use)
+    if (done !== undefined) return done.value
     // The rows change more often than the read takes.
     return yield* sql.withTransaction(
       Effect.andThen(Dialects.of(sql).beginSnapshot, Effect.flatMap(read(project_id), use))
     )
   })
 
-  return { read, put, reset, lock, tryLock, unchanged }
+  return { read, put, reset, lock, tryLock, settled, unchanged }
 }
 
 /** How often a read is tried without a snapshot, for which SQLite makes writers wait. */

@@ -28,19 +28,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const positions = Position.make(sql)
   const { compareSessions, compareTimes, countRows, nextSessions, nextTime } = RollupComparison.make(sql)
 
-  /** Repeats a step that others have changed the rows during. Undefined if they always do. */
-  const settled = Effect.fnUntraced(function* <A>(
-    project_id: number,
-    step: (position: Position.Position) => Effect.Effect<A, SqlError.SqlError>
-  ) {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const position = yield* positions.read(project_id)
-      const value = yield* step(position)
-      const { version } = yield* positions.read(project_id)
-      if (version === position.version) return { value, version }
-    }
-    return undefined
-  })
+  /** Undefined if others always change the rows during a step. */
+  const settled = <A>(project_id: number, step: (position: Position.Position) => Effect.Effect<A, SqlError.SqlError>) =>
+    positions.settled(project_id, maxAttempts, step)
 
   const stepAt = (
     project_id: number,
