@@ -55,9 +55,7 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
           Go to…
         </button>
-        <span title="The project that the key opens">
-          <Plain text={me.project} />
-        </span>
+        <Plain as="span" title="The project that the key opens" text={me.project} />
         <span title="The zone of all times on these pages">{zone}</span>
         <button
           type="button"

@@ -1,4 +1,5 @@
 /** The packages that two fingerprints do not share in the same version. */
+import { Table } from "../parts/Table.tsx"
 import { Plain } from "../text/Plain.tsx"
 
 type Versions = Readonly<Record<string, string>>
@@ -20,43 +21,20 @@ export const PackagesDiff = ({ after, before, names: titles }: Props) => {
   if (changed.length === 0) return <p class="hint">The same in both: {same}.</p>
   return (
     <>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label="Packages that differ">
-        <table class="rows packages">
-          <thead>
-            <tr>
-              <th scope="col">Package</th>
-              {titles.map((title, index) => (
-                <th key={index} scope="col">
-                  <Plain text={title} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {changed.map((name) => (
-              <tr key={name}>
-                <th scope="row">
-                  <Plain text={name} />
-                </th>
-                <td>
-                  {old.has(name) && (
-                    <del>
-                      <Plain text={old.get(name)!} />
-                    </del>
-                  )}
-                </td>
-                <td>
-                  {now.has(name) && (
-                    <ins>
-                      <Plain text={now.get(name)!} />
-                    </ins>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Packages that differ"
+        class="packages"
+        columns={[
+          { title: "Package", isHead: true, of: (name) => <Plain text={name} /> },
+          {
+            title: <Plain text={titles[0]} />,
+            of: (name) => old.has(name) && <Plain as="del" text={old.get(name)!} />
+          },
+          { title: <Plain text={titles[1]} />, of: (name) => now.has(name) && <Plain as="ins" text={now.get(name)!} /> }
+        ]}
+        rows={changed}
+        keyOf={(name) => name}
+      />
       {same > 0 && <p class="hint">The same in both: {same}.</p>}
     </>
   )

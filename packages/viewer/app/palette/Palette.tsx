@@ -67,12 +67,8 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
             onPointerMove={() => setSelected(at)}
           >
             <small>{target.kind}</small>
-            <span>
-              <Plain text={Words.line(target.name, maxName)} />
-            </span>
-            <small class="about">
-              <Plain text={Words.line(target.about, maxName)} />
-            </small>
+            <Plain as="span" text={Words.line(target.name, maxName)} />
+            <Plain as="small" class="about" text={Words.line(target.about, maxName)} />
           </li>
         ))}
       </ul>

@@ -5,47 +5,26 @@ import { Plain } from "../text/Plain.tsx"
 import { damagedTitle } from "./Damaged.tsx"
 import { CallCost } from "./Costs.tsx"
 import { Duration, Tokens } from "./Facts.tsx"
-
-/** The titles of `Numbers`. */
-export const NumberTitles = () => (
-  <>
-    {["Tokens", "Cost", "Took"].map((title) => (
-      <th key={title} scope="col" class="number">
-        {title}
-      </th>
-    ))}
-  </>
-)
+import { type Column, number } from "./Table.tsx"
 
 /** On one line, however long it is. */
 export const Name = ({ text }: { readonly text: string }) => (
-  <span class="name" title={plain(text)}>
-    <Plain text={text} />
-  </span>
+  <Plain as="span" class="name" title={plain(text)} text={text} />
 )
 
 export const Model = ({ call }: { readonly call: EventSummary }) => {
   const model = call.response_model ?? call.model ?? ""
-  return (
-    <span class="model" title={plain(model)}>
-      <Plain text={model} />
-    </span>
-  )
+  return <Plain as="span" class="model" title={plain(model)} text={model} />
 }
 
-export const Numbers = ({ call }: { readonly call: EventSummary }) => (
-  <>
-    <td class="number">
-      <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
-    </td>
-    <td class="number">
-      <CallCost call={call} />
-    </td>
-    <td class="number">
-      <Duration ms={call.duration_ms} />
-    </td>
-  </>
-)
+/** What a call took and cost. */
+export const numbers: ReadonlyArray<Column<EventSummary>> = [
+  number("Tokens", (call) => (
+    <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
+  )),
+  number("Cost", (call) => <CallCost call={call} />),
+  number("Took", ({ duration_ms }) => <Duration ms={duration_ms} />)
+]
 
 /** That it is damaged, or its error, or why it stopped. */
 export const Ended = ({ call }: { readonly call: ListedEvent }) => {
@@ -57,9 +36,5 @@ export const Ended = ({ call }: { readonly call: ListedEvent }) => {
     )
   }
   if (call.error_type === null) return <Plain text={call.stop_reason ?? ""} />
-  return (
-    <span class="bad">
-      <Plain text={call.error_type} />
-    </span>
-  )
+  return <Plain as="span" class="bad" text={call.error_type} />
 }

@@ -1,5 +1,15 @@
 /** Small texts that many pages show, each with its exact value as a title. */
+import type { ComponentChildren } from "preact"
 import * as Format from "../text/Format.ts"
+
+/** A row of a list of facts. One that is not known is left out. */
+export const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) =>
+  children === null || children === false ? null : (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
 
 export const Time = ({ at }: { readonly at: string }) => (
   <time dateTime={at} title={Format.exactly(at)}>

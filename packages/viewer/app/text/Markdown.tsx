@@ -14,10 +14,7 @@ const Link = ({ children, href }: { readonly href: string; readonly children: Co
   if (safe === undefined) {
     return (
       <span>
-        {children}{" "}
-        <span class="address">
-          <Plain text={href} />
-        </span>
+        {children} <Plain as="span" class="address" text={href} />
       </span>
     )
   }
@@ -65,11 +62,7 @@ const inline = (tokens: ReadonlyArray<Token> | undefined, depth: number): Readon
       case "del":
         return <del>{within()}</del>
       case "codespan":
-        return (
-          <code>
-            <Plain text={(token as Tokens.Codespan).text} />
-          </code>
-        )
+        return <Plain as="code" text={(token as Tokens.Codespan).text} />
       case "br":
         return <br />
       case "link":
@@ -128,9 +121,7 @@ const block = (token: Token, depth: number): VNode | string | null => {
     case "code":
       return (
         <pre tabIndex={0}>
-          <code>
-            <Plain text={(token as Tokens.Code).text} />
-          </code>
+          <Plain as="code" text={(token as Tokens.Code).text} />
         </pre>
       )
     case "blockquote":

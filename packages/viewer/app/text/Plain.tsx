@@ -1,12 +1,20 @@
 /** Text of a stranger as text: what would not be seen of it is shown by name. Nothing of it becomes markup. */
 import type { VNode } from "preact"
-import { Fragment } from "preact"
+import { createElement, Fragment } from "preact"
 import { piecesOf } from "./Hidden.ts"
 
 /** More runs of invisible characters in one text are named without a frame: elements cost more than text. */
 const maxFramed = 500
 
-export const Plain = ({ text }: { readonly text: string }): VNode => {
+interface Props {
+  readonly text: string
+  /** The element that holds it; none by default. */
+  readonly as?: "b" | "code" | "dd" | "del" | "dt" | "h1" | "h2" | "h3" | "i" | "ins" | "mark" | "small" | "span"
+  readonly class?: string
+  readonly title?: string | undefined
+}
+
+export const Plain = ({ as, text, ...about }: Props): VNode => {
   let framed = 0
   const shown = piecesOf(text).map(({ isNamed, text }): VNode | string => {
     if (!isNamed) return text
@@ -18,7 +26,8 @@ export const Plain = ({ text }: { readonly text: string }): VNode => {
       `[${text}]`
     )
   })
-  return <Fragment>{framed > maxFramed ? joined(shown) : shown}</Fragment>
+  const pieces = framed > maxFramed ? joined(shown) : shown
+  return as === undefined ? <Fragment>{pieces}</Fragment> : createElement(as, about, pieces)
 }
 
 /** Neighbouring texts as one. */

@@ -40,9 +40,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
   return (
     <section class="page">
       <div class="page-head">
-        <h1>
-          <Plain text={agent} />
-        </h1>
+        <Plain as="h1" text={agent} />
         <p>
           <a href={Route.to(["sessions"], { agent })}>Its sessions</a>
           {last !== undefined && previous !== undefined && (

@@ -1,13 +1,13 @@
 /** `#/agents`: the agents, and what their calls add up to. */
 import { useEffect, useRef } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
+import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { UsageRow } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
-import { Plain } from "../../text/Plain.tsx"
 
 const placeOf = ({ agent }: UsageRow): string => Route.to(["agents", agent ?? ""])
 
@@ -35,11 +35,7 @@ export const AgentsPage = () => {
           keyOf={({ agent }) => agent ?? ""}
           list={list}
           selection={selection}
-          nameOf={(row) => (
-            <a href={placeOf(row)}>
-              <Plain text={row.agent ?? ""} />
-            </a>
-          )}
+          nameOf={(row) => <Link to={placeOf(row)} text={row.agent ?? ""} />}
         />
       )}
     </section>

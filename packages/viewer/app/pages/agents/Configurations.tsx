@@ -1,6 +1,7 @@
 /** How a version of an agent was called. Configurations that differ in one short place of their instructions are one, with its variants. */
 import { SumCost } from "../../parts/Costs.tsx"
 import { Time } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { Text } from "../../parts/Text.tsx"
 import * as Route from "../../route/Route.ts"
@@ -34,9 +35,7 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
   return (
     <details class="configuration">
       <summary>
-        <b>
-          <Plain text={configuration.model ?? "no model"} />
-        </b>
+        <Plain as="b" text={configuration.model ?? "no model"} />
         <span>{Format.counted(events, "call")}</span>
         <SumCost of={configuration} />
         <span>
@@ -47,9 +46,7 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
             {Format.count(variants.count)} variants at {Format.place(variants)}
           </span>
         )}
-        <span class="arguments">
-          <Plain text={Words.line(instructions)} />
-        </span>
+        <Plain as="span" class="arguments" text={Words.line(instructions)} />
       </summary>
       <div class="fold">
         <p>
@@ -81,9 +78,7 @@ const ListOfVariants = ({ variants }: { readonly variants: NonNullable<Configura
     <ul>
       {variants.latest.map(({ events, first_event_id, text }) => (
         <li key={first_event_id}>
-          <a href={Route.to(["events", first_event_id], { tab: "settings" })}>
-            <Plain text={Words.line(text) || "nothing"} />
-          </a>{" "}
+          <Link to={Route.to(["events", first_event_id], { tab: "settings" })} text={Words.line(text) || "nothing"} />{" "}
           {Format.counted(events, "call")}
         </li>
       ))}

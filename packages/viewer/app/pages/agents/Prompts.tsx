@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
+import { type Column, number, Table } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
@@ -60,28 +61,13 @@ const UsedTable = ({ agent, kind, used }: TableProps) => {
   return (
     <section>
       <h2>{words[kind].title}</h2>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={words[kind].title}>
-        <table class={`rows prompts ${kind}`}>
-          <thead>
-            <tr>
-              <th scope="col">{words[kind].one}</th>
-              <th scope="col">Versions</th>
-              <th scope="col">Fingerprints and commits</th>
-              <th scope="col" class="number">
-                Calls
-              </th>
-              <th scope="col" class="number">
-                Used
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {used.slice(0, shown).map((each, index) => (
-              <Row key={each.sha256} agent={agent} kind={kind} used={each} before={used[index + 1]} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={words[kind].title}
+        class={`prompts ${kind}`}
+        columns={columnsOf(agent, kind, used)}
+        rows={used.slice(0, shown)}
+        keyOf={({ sha256 }) => sha256}
+      />
       {shown < used.length && (
         <button type="button" class="more" onClick={() => setShown(shown + stepRows)}>
           {Format.count(used.length - shown)} more
@@ -91,66 +77,75 @@ const UsedTable = ({ agent, kind, used }: TableProps) => {
   )
 }
 
-interface RowProps {
-  readonly agent: string
+const columnsOf = (agent: string, kind: Kind, all: ReadonlyArray<Used>): ReadonlyArray<Column<Used>> => [
+  {
+    title: words[kind].one,
+    class: "title",
+    of: (used) => <Told kind={kind} used={used} before={all[all.indexOf(used) + 1]} />
+  },
+  {
+    title: "Versions",
+    of: ({ versions }) =>
+      versions.map((version) => (
+        <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
+          <Plain text={version} />
+        </a>
+      ))
+  },
+  {
+    title: "Fingerprints and commits",
+    of: ({ fingerprints }) =>
+      fingerprints.map(({ commit, id }) => (
+        <a
+          key={id}
+          class="each"
+          href={Route.to(["fingerprints", id])}
+          title={commit === null ? undefined : plain(commit)}
+        >
+          <Plain as="code" text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
+        </a>
+      ))
+  },
+  number("Calls", ({ events }) => Format.count(events)),
+  number("Used", ({ firstAt, lastAt }) => (
+    <>
+      <Time at={firstAt} />
+      <small>
+        to <Time at={lastAt} />
+      </small>
+    </>
+  ))
+]
+
+interface ToldProps {
   readonly kind: Kind
   readonly used: Used
   /** What was used before. */
   readonly before: Used | undefined
 }
 
-const Row = ({ agent, before, kind, used }: RowProps) => {
+/** What the model was told, and what that changed. */
+const Told = ({ before, kind, used }: ToldProps) => {
   const [isOpen, setOpen] = useState(false)
   return (
-    <tr>
-      <td class="title">
-        <a href={Route.to(["events", used.firstEventId], { tab: "settings" })} title="Its first call">
-          {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
-        </a>
-        <small hidden={used.text === ""}>
-          {Format.count(used.text.length)} characters,{" "}
-          <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
+    <>
+      <a href={Route.to(["events", used.firstEventId], { tab: "settings" })} title="Its first call">
+        {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
+      </a>
+      <small hidden={used.text === ""}>
+        {Format.count(used.text.length)} characters, <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
+      </small>
+      {used.variants && (
+        <small class="warn">
+          {Format.count(used.variants.count)} variants, which differ at {Format.place(used.variants)} only
         </small>
-        {used.variants && (
-          <small class="warn">
-            {Format.count(used.variants.count)} variants, which differ at {Format.place(used.variants)} only
-          </small>
-        )}
-        {before !== undefined && (
-          <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-            <summary>What it changed</summary>
-            {isOpen && <WordDiff before={before.text} after={used.text} />}
-          </details>
-        )}
-      </td>
-      <td>
-        {used.versions.map((version) => (
-          <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
-            <Plain text={version} />
-          </a>
-        ))}
-      </td>
-      <td>
-        {used.fingerprints.map(({ commit, id }) => (
-          <a
-            key={id}
-            class="each"
-            href={Route.to(["fingerprints", id])}
-            title={commit === null ? undefined : plain(commit)}
-          >
-            <code>
-              <Plain text={commit === null ? id.slice(0, 8) : `${id.slice(0, 8)} @ ${commit.slice(0, 8)}`} />
-            </code>
-          </a>
-        ))}
-      </td>
-      <td class="number">{Format.count(used.events)}</td>
-      <td class="number">
-        <Time at={used.firstAt} />
-        <small>
-          to <Time at={used.lastAt} />
-        </small>
-      </td>
-    </tr>
+      )}
+      {before !== undefined && (
+        <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary>What it changed</summary>
+          {isOpen && <WordDiff before={before.text} after={used.text} />}
+        </details>
+      )}
+    </>
   )
 }

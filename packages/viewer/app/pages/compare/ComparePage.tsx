@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
 import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
 import { WordDiff } from "../../diff/WordDiff.tsx"
+import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -84,10 +85,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>
-          <a href={Route.to(["agents", agent])}>
-            <Plain text={agent} />
-          </a>
-          , compared
+          <Link to={Route.to(["agents", agent])} text={agent} />, compared
         </h1>
         <div class="choices">
           <Choice name="from" value={from} names={value.names} />

@@ -1,4 +1,5 @@
 /** What a call of each version took and cost: how its durations are spread, and the mean of what it used. */
+import { number, Table } from "../../parts/Table.tsx"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -63,22 +64,24 @@ const change = (before: number | null, after: number | null): string => {
   return by > 0 ? `+${by}%` : `${by < 0 ? "−" : ""}${Math.abs(by)}%`
 }
 
-const Bar = ({
-  most,
-  show,
-  value
-}: {
-  readonly value: number | null
+interface BarProps {
+  readonly measure: Measure
+  readonly usage: UsageRow
+  /** What the whole width stands for. */
   readonly most: number
-  readonly show: string
-}) => (
-  <td class="number measured">
-    {show}
-    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-      <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
-    </svg>
-  </td>
-)
+}
+
+const Bar = ({ measure: { of, show }, most, usage }: BarProps) => {
+  const value = of(usage)
+  return (
+    <>
+      {value === null ? "–" : show(value)}
+      <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
+      </svg>
+    </>
+  )
+}
 
 interface Props {
   readonly before: UsageRow | undefined
@@ -88,42 +91,26 @@ interface Props {
 
 export const PerCall = ({ after, before, names }: Props) => {
   if (before === undefined || after === undefined) return null
+  const bars = [before, after].map((usage, index) => ({
+    title: <Plain text={names[index]!} />,
+    class: "number measured",
+    of: (measure: Measure) => (
+      <Bar {...{ measure, usage }} most={Math.max(measure.of(before) ?? 0, measure.of(after) ?? 0)} />
+    )
+  }))
   return (
     <section>
       <h2>Each call</h2>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label="Each call">
-        <table class="rows">
-          <thead>
-            <tr>
-              <th scope="col">Of a call</th>
-              {names.map((name, index) => (
-                <th key={index} scope="col" class="number">
-                  <Plain text={name} />
-                </th>
-              ))}
-              <th scope="col" class="number">
-                Change
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {measures.map(({ name, of, show, title }) => {
-              const [old, now] = [of(before), of(after)]
-              const most = Math.max(old ?? 0, now ?? 0)
-              return (
-                <tr key={name}>
-                  <th scope="row" title={title}>
-                    {name}
-                  </th>
-                  <Bar value={old} most={most} show={old === null ? "–" : show(old)} />
-                  <Bar value={now} most={most} show={now === null ? "–" : show(now)} />
-                  <td class="number">{change(old, now)}</td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Each call"
+        columns={[
+          { title: "Of a call", isHead: true, of: ({ name, title }) => <span title={title}>{name}</span> },
+          ...bars,
+          number<Measure>("Change", ({ of }) => change(of(before), of(after)))
+        ]}
+        rows={measures}
+        keyOf={({ name }) => name}
+      />
     </section>
   )
 }

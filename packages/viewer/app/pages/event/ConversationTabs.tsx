@@ -90,12 +90,8 @@ const Settings = ({ conversation }: { readonly conversation: Conversation }) => 
         {tools.map((tool, index) => (
           <details key={index} class="tool">
             <summary>
-              <b>
-                <Plain text={Words.textOf(tool["name"]) || `tool ${index + 1}`} />
-              </b>
-              <span class="arguments">
-                <Plain text={Words.line(Words.textOf(tool["description"]))} />
-              </span>
+              <Plain as="b" text={Words.textOf(tool["name"]) || `tool ${index + 1}`} />
+              <Plain as="span" class="arguments" text={Words.line(Words.textOf(tool["description"]))} />
             </summary>
             <div class="fold">
               <Value value={tool} />

@@ -1,7 +1,7 @@
 /** What is known of a call. */
-import type { ComponentChildren } from "preact"
 import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
-import { Bytes, Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { Bytes, Duration, Fact, Time, Tokens } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
 import type { CallState } from "../../server/useCall.ts"
@@ -10,13 +10,6 @@ import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
-
-const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 const FingerprintLink = ({ id }: { readonly id: string }) => {
   const { value } = useAnswer((signal) => api.getFingerprint({ fingerprint_id: id }, { signal }), id)
@@ -46,19 +39,11 @@ const Times = ({ call }: { readonly call: Call }) => (
     <Fact name="Recorded">
       <Time at={call.received_at} />
     </Fact>
-    {call.occurred_at !== null && (
-      <Fact name="Began">
-        <Time at={call.occurred_at} />
-      </Fact>
-    )}
+    <Fact name="Began">{call.occurred_at !== null && <Time at={call.occurred_at} />}</Fact>
     <Fact name="Took">
       <Duration ms={call.duration_ms} />
     </Fact>
-    {call.first_token_ms !== null && (
-      <Fact name="First token">
-        <Duration ms={call.first_token_ms} />
-      </Fact>
-    )}
+    <Fact name="First token">{call.first_token_ms !== null && <Duration ms={call.first_token_ms} />}</Fact>
   </>
 )
 
@@ -77,22 +62,16 @@ const Costs = ({ call }: { readonly call: Call }) => (
         </small>
       )}
     </Fact>
-    {call.list_cost_usd !== null && (
-      <Fact name="By the list">
-        <Cost usd={call.list_cost_usd} />
-      </Fact>
-    )}
-    {call.price !== null && (
-      <Fact name="Price of">
-        <Plain text={call.price} />
-      </Fact>
-    )}
-    {call.unpriced_parts !== null && call.unpriced_parts.length > 0 && (
-      <Fact name="Without">
-        {namesOf(call.unpriced_parts)}
-        <small> the price list has no price for it</small>
-      </Fact>
-    )}
+    <Fact name="By the list">{call.list_cost_usd !== null && <Cost usd={call.list_cost_usd} />}</Fact>
+    <Fact name="Price of">{call.price !== null && <Plain text={call.price} />}</Fact>
+    <Fact name="Without">
+      {call.unpriced_parts !== null && call.unpriced_parts.length > 0 && (
+        <>
+          {namesOf(call.unpriced_parts)}
+          <small> the price list has no price for it</small>
+        </>
+      )}
+    </Fact>
   </>
 )
 
@@ -107,13 +86,13 @@ const Ends = ({ call }: { readonly call: Call }) => (
         </small>
       )}
     </Fact>
-    {call.error_type !== null && (
-      <Fact name="Error">
+    <Fact name="Error">
+      {call.error_type !== null && (
         <span class="bad">
           <Plain text={call.error_type} /> {call.error_status ?? call.http_status}
         </span>
-      </Fact>
-    )}
+      )}
+    </Fact>
   </>
 )
 
@@ -137,27 +116,15 @@ const Payload = ({ call }: { readonly call: Call }) => (
 const Names = ({ call }: { readonly call: Call }) => (
   <>
     <Fact name="Agent">
-      <a href={Route.to(["agents", call.agent])}>
-        <Plain text={`${call.agent} ${call.agent_version}`} />
-      </a>
+      <Link to={Route.to(["agents", call.agent])} text={`${call.agent} ${call.agent_version}`} />
     </Fact>
-    {call.person !== null && (
-      <Fact name="Person">
-        <a href={Route.to(["people", call.person])}>
-          <Plain text={call.person} />
-        </a>
-      </Fact>
-    )}
+    <Fact name="Person">
+      {call.person !== null && <Link to={Route.to(["people", call.person])} text={call.person} />}
+    </Fact>
     <Fact name="Fingerprint">
       <FingerprintLink id={call.fingerprint_id} />
     </Fact>
-    {call.trace_id !== null && (
-      <Fact name="Trace">
-        <code>
-          <Plain text={call.trace_id} />
-        </code>
-      </Fact>
-    )}
+    <Fact name="Trace">{call.trace_id !== null && <Plain as="code" text={call.trace_id} />}</Fact>
   </>
 )
 
@@ -168,11 +135,9 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       <Fact name="Model">
         <Plain text={call.model ?? "–"} />
       </Fact>
-      {call.response_model !== null && call.response_model !== call.model && (
-        <Fact name="Answered by">
-          <Plain text={call.response_model} />
-        </Fact>
-      )}
+      <Fact name="Answered by">
+        {call.response_model !== null && call.response_model !== call.model && <Plain text={call.response_model} />}
+      </Fact>
       <Costs call={call} />
       <Ends call={call} />
       <Payload call={call} />

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Damaged } from "../../parts/Damaged.tsx"
 import { Exact } from "../../parts/bytes/Exact.tsx"
+import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -111,15 +112,10 @@ interface HeadProps {
 const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) => (
   <header class="event-head">
     <p class="crumbs">
-      <a href={Route.to(["sessions", call.session], { call: id })}>
-        <Plain text={Words.line(call.session, 60)} />
-      </a>
+      <Link to={Route.to(["sessions", call.session], { call: id })} text={Words.line(call.session, 60)} />
     </p>
     <h1>
-      Call{" "}
-      <code>
-        <Plain text={id} />
-      </code>
+      Call <Plain as="code" text={id} />
     </h1>
     <nav class="neighbours" aria-label="Calls of the session">
       <button type="button" disabled={previous === undefined} onClick={() => goTo(previous, query)}>

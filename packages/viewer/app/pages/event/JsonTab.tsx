@@ -35,9 +35,7 @@ const Leaf = ({ child: { end, start }, document }: NodeProps) => {
   }, [document, start, to])
   return (
     <>
-      <span class={text.startsWith('"') ? "string" : "literal"}>
-        <Plain text={text} />
-      </span>
+      <Plain as="span" class={text.startsWith('"') ? "string" : "literal"} text={text} />
       {to < end && (
         <button type="button" class="more-text" onClick={() => setShown(50 * shown)}>
           Show more of {Format.bytes(end - start)}
@@ -89,9 +87,7 @@ const Node = ({ child, depth, document, index }: NodeProps & { readonly index?: 
     child.key === undefined ? (
       index !== undefined && <span class="index">{index}</span>
     ) : (
-      <span class="key">
-        <Plain text={child.key} />
-      </span>
+      <Plain as="span" class="key" text={child.key} />
     )
   if (kind === undefined) return <span>{name}</span>
   if (kind === "leaf") {

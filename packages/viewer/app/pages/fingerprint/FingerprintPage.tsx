@@ -40,10 +40,7 @@ export const FingerprintPage = ({ query, rest }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>
-          Fingerprint{" "}
-          <code>
-            <Plain text={id} />
-          </code>
+          Fingerprint <Plain as="code" text={id} />
         </h1>
         <p>
           <a href={Route.to(["fingerprints"])}>All fingerprints</a>

@@ -55,12 +55,8 @@ const PackageList = ({ packages }: { readonly packages: Versions }) => {
     <dl class="facts narrow">
       {entries.map(([name, version]) => (
         <div key={name}>
-          <dt>
-            <Plain text={name} />
-          </dt>
-          <dd>
-            <Plain text={version} />
-          </dd>
+          <Plain as="dt" text={name} />
+          <Plain as="dd" text={version} />
         </div>
       ))}
     </dl>

@@ -1,13 +1,14 @@
 /** Who recorded with a fingerprint: the agents and versions of its latest calls. */
 import { Time } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import { SoFar } from "../../parts/More.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
+import { type Column, number, Table } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Events from "../../server/Events.ts"
 import type { ListedEvent } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import * as Format from "../../text/Format.ts"
-import { Plain } from "../../text/Plain.tsx"
 
 /** Calls of a page. */
 const latestCalls = 200
@@ -16,6 +17,29 @@ const source = (fingerprint: string) => ({
   read: (place: string | null, signal: AbortSignal) => Events.readLatest({ fingerprint }, place, latestCalls, signal),
   idOf: ({ event_id }: ListedEvent) => event_id
 })
+
+/** An agent's version. */
+interface User {
+  readonly key: string
+  readonly calls: number
+  readonly last: ListedEvent
+}
+
+const columnsOf = (all: number): ReadonlyArray<Column<User>> => [
+  { title: "Agent", of: ({ last }) => <Link to={Route.to(["agents", last.agent])} text={last.agent} /> },
+  {
+    title: "Version",
+    of: ({ last }) => (
+      <Link to={Route.to(["agents", last.agent], { version: last.agent_version })} text={last.agent_version} />
+    )
+  },
+  number("Calls", ({ calls }) => calls, `Of the latest ${Format.count(all)} calls of this fingerprint`),
+  number("Last call", ({ last }) => (
+    <a href={Route.to(["events", last.event_id])}>
+      <Time at={last.received_at} />
+    </a>
+  ))
+]
 
 export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
   const pages = usePages("calls of a fingerprint", source(fingerprint), fingerprint)
@@ -31,52 +55,13 @@ export const Users = ({ fingerprint }: { readonly fingerprint: string }) => {
     ([key, calls]) => ({ key, calls: calls.length, last: calls[0]! })
   )
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Used by">
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col">Version</th>
-            <th
-              scope="col"
-              class="number"
-              title={`Of the latest ${Format.count(pages.rows.length)} calls of this fingerprint`}
-            >
-              Calls
-            </th>
-            <th scope="col" class="number">
-              Last call
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map(({ calls, key, last }) => (
-            <tr key={key}>
-              <td>
-                <a href={Route.to(["agents", last.agent])}>
-                  <Plain text={last.agent} />
-                </a>
-              </td>
-              <td>
-                <a href={Route.to(["agents", last.agent], { version: last.agent_version })}>
-                  <Plain text={last.agent_version} />
-                </a>
-              </td>
-              <td class="number">{calls}</td>
-              <td class="number">
-                <a href={Route.to(["events", last.event_id])}>
-                  <Time at={last.received_at} />
-                </a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table label="Used by" columns={columnsOf(pages.rows.length)} rows={users} keyOf={({ key }) => key} />
       {damaged > 0 && (
         <p class="hint">
           {Format.count(damaged)} of the latest calls {damaged === 1 ? "is" : "are"} damaged.
         </p>
       )}
-    </div>
+    </>
   )
 }

@@ -1,11 +1,13 @@
 /** `#/live`: calls as they are recorded. The list follows them at its top only; further down it says how many are new. */
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
-import { Ended, Model, Name, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
+import { Ended, Model, Name, numbers } from "../../parts/CallCells.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
+import { type Column, Table } from "../../parts/Table.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
+import type { ListedEvent } from "../../server/Types.ts"
 import { CallPeek } from "./CallPeek.tsx"
 import { useCalls } from "./useCalls.ts"
 
@@ -19,6 +21,32 @@ const useAtTop = (): boolean => {
   }, [])
   return isAtTop
 }
+
+const idOf = ({ event_id }: ListedEvent) => event_id
+
+const columns: ReadonlyArray<Column<ListedEvent>> = [
+  {
+    title: "When",
+    of: ({ event_id, received_at }) => (
+      <a href={Route.to(["events", event_id])}>
+        <Time at={received_at} />
+      </a>
+    )
+  },
+  {
+    title: "Session",
+    of: ({ event_id, session }) =>
+      session !== "" && (
+        <a href={Route.to(["sessions", session], { call: event_id })}>
+          <Name text={session} />
+        </a>
+      )
+  },
+  { title: "Agent", of: ({ agent, agent_version }) => <Name text={`${agent} ${agent_version}`} /> },
+  { title: "Model", of: (call) => <Model call={call} /> },
+  ...numbers,
+  { title: "Ended", of: (call) => <Ended call={call} /> }
+]
 
 const peek = (call: string | null) => Route.amend({ peek: call })
 
@@ -40,7 +68,7 @@ export const LivePage = ({ query }: PageProps) => {
   const shown = calls.slice(from)
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(
-    shown.map(({ event_id }) => event_id),
+    shown.map(idOf),
     list,
     (index) => Route.go(Route.to(["events", shown[index]!.event_id])),
     (index) => peek(shown[index]!.event_id)
@@ -68,48 +96,7 @@ export const LivePage = ({ query }: PageProps) => {
       )}
       {calls.length === 0 && <Empty title="Nothing is recorded yet" />}
       {calls.length > 0 && (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label="Calls">
-          <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Session</th>
-                <th scope="col">Agent</th>
-                <th scope="col">Model</th>
-                <NumberTitles />
-                <th scope="col">Ended</th>
-              </tr>
-            </thead>
-            <tbody ref={list}>
-              {shown.map((call, index) => (
-                <tr key={call.event_id} aria-current={index === selection ? "true" : undefined}>
-                  <td>
-                    <a href={Route.to(["events", call.event_id])}>
-                      <Time at={call.received_at} />
-                    </a>
-                  </td>
-                  <td>
-                    {call.session !== "" && (
-                      <a href={Route.to(["sessions", call.session], { call: call.event_id })}>
-                        <Name text={call.session} />
-                      </a>
-                    )}
-                  </td>
-                  <td>
-                    <Name text={`${call.agent} ${call.agent_version}`} />
-                  </td>
-                  <td>
-                    <Model call={call} />
-                  </td>
-                  <Numbers call={call} />
-                  <td>
-                    <Ended call={call} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Calls" columns={columns} rows={shown} keyOf={idOf} list={list} selection={selection} />
       )}
       {peeked !== null && <CallPeek key={peeked} id={peeked} close={() => peek(null)} />}
     </section>

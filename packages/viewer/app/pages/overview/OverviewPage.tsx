@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { Chart } from "../../parts/Chart.tsx"
 import { CostChart } from "../../parts/CostChart.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -13,7 +14,6 @@ import * as Lists from "../../server/Lists.ts"
 import type { UsageRow } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
-import { Plain } from "../../text/Plain.tsx"
 
 const read = (period: Period.Period) => async (signal: AbortSignal) => {
   const asked = Period.queryOf(period)
@@ -105,9 +105,7 @@ export const OverviewPage = ({ query }: PageProps) => {
               model === null || model === undefined ? (
                 "no model"
               ) : (
-                <a href={Route.to(["sessions"], { model, after: first })}>
-                  <Plain text={model} />
-                </a>
+                <Link to={Route.to(["sessions"], { model, after: first })} text={model} />
               )
             }
           />

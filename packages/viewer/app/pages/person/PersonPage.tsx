@@ -3,7 +3,10 @@ import { useEffect } from "preact/hooks"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { Value } from "../../parts/message/Value.tsx"
+import { Link } from "../../parts/Link.tsx"
+import { CallsOf, SessionTitle } from "../../parts/SessionCells.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
+import { type Column, number, Table } from "../../parts/Table.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -11,10 +14,8 @@ import { api } from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { Session } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
-import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
-import * as Words from "../../text/Words.ts"
 
 /** Sessions that the page lists; the link above them leads to all. */
 const shownSessions = 10
@@ -37,9 +38,7 @@ export const PersonPage = ({ rest }: PageProps) => {
   return (
     <section class="page">
       <div class="page-head">
-        <h1>
-          <Plain text={id} />
-        </h1>
+        <Plain as="h1" text={id} />
         <p>
           <a href={Route.to(["sessions"], { person: id })}>Their sessions</a>, known since{" "}
           <Time at={value.person.created_at} />
@@ -50,11 +49,7 @@ export const PersonPage = ({ rest }: PageProps) => {
         title="Agent"
         rows={value.usage}
         keyOf={({ agent }) => agent ?? ""}
-        nameOf={({ agent }) => (
-          <a href={Route.to(["sessions"], { person: id, agent })}>
-            <Plain text={agent ?? ""} />
-          </a>
-        )}
+        nameOf={({ agent }) => <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />}
       />
       <h2>Their latest sessions</h2>
       <SessionsTable sessions={value.sessions} />
@@ -70,60 +65,23 @@ export const PersonPage = ({ rest }: PageProps) => {
   )
 }
 
-const SessionsTable = ({ sessions }: { readonly sessions: ReadonlyArray<Session> }) => {
-  if (sessions.length === 0) return <p class="hint">There are none.</p>
-  return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Sessions">
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">Conversation</th>
-            <th scope="col" class="number">
-              Calls
-            </th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-            <th scope="col" class="number">
-              Last call
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.map((session) => (
-            <tr key={session.session}>
-              <td class="title">
-                <a href={Route.to(["sessions", session.session])}>
-                  {session.title === null ? <i>No words of a user</i> : <Plain text={Words.title(session.title)} />}
-                </a>
-                <small class="id">
-                  <Plain text={session.session} />
-                </small>
-              </td>
-              <td class="number">
-                {Format.count(session.events)}
-                {session.errors > 0 && <small class="bad">{Format.count(session.errors)} failed</small>}
-              </td>
-              <td class="number">
-                <Tokens
-                  input={session.input_tokens}
-                  cached={session.cache_read_tokens}
-                  output={session.output_tokens}
-                />
-              </td>
-              <td class="number">
-                <SumCost of={session} />
-              </td>
-              <td class="number">
-                <Time at={session.last_event_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+const columns: ReadonlyArray<Column<Session>> = [
+  {
+    title: "Conversation",
+    class: "title",
+    of: (session) => <SessionTitle session={session} to={Route.to(["sessions", session.session])} />
+  },
+  number("Calls", (session) => <CallsOf session={session} />),
+  number("Tokens", (session) => (
+    <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+  )),
+  number("Cost", (session) => <SumCost of={session} />),
+  number("Last call", ({ last_event_at }) => <Time at={last_event_at} />)
+]
+
+const SessionsTable = ({ sessions }: { readonly sessions: ReadonlyArray<Session> }) =>
+  sessions.length === 0 ? (
+    <p class="hint">There are none.</p>
+  ) : (
+    <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ session }) => session} />
   )
-}

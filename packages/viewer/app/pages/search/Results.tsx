@@ -3,6 +3,7 @@ import { useMemo, useRef } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Time } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
 import type { SearchResult } from "../../server/Types.ts"
@@ -19,9 +20,7 @@ const Snippet = ({ result: { hit_end, hit_start, snippet } }: { readonly result:
   return (
     <p class="snippet">
       <Plain text={part(0, hit_start)} />
-      <mark>
-        <Plain text={part(hit_start, hit_end)} />
-      </mark>
+      <Plain as="mark" text={part(hit_start, hit_end)} />
       <Plain text={part(hit_end)} />
     </p>
   )
@@ -47,12 +46,8 @@ export const Results = ({ query }: { readonly query: Query }) => {
       <ol class="results" ref={list}>
         {rows.map((result, index) => (
           <li key={idOf(result)} aria-current={index === selection ? "true" : undefined}>
-            <a href={placeOf(result)}>
-              <Plain text={result.session} />
-            </a>{" "}
-            <small>
-              <Plain text={result.role} />, first said <Time at={result.at} />
-            </small>
+            <Link to={placeOf(result)} text={result.session} /> <Plain as="small" text={result.role} />, first said{" "}
+            <Time at={result.at} />
             <Snippet result={result} />
           </li>
         ))}

@@ -1,4 +1,5 @@
 /** What could have come from the provider's cache, what did, the first thing that differs, and what that cost. */
+import { Fact } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -52,21 +53,12 @@ export const CacheLens = ({ call, change, messages, parent, shown }: Props) => {
   return (
     <>
       <dl class="facts">
-        <div>
-          <dt>Sent before</dt>
-          <dd>
-            {call.gone_messages.length > 0 && `${Format.count(call.kept_messages)} messages, `}
-            {sentBefore === undefined ? "tokens unknown" : `${Format.count(sentBefore)} tokens`}
-          </dd>
-        </div>
-        <div>
-          <dt>From the cache</dt>
-          <dd>{reported === null ? "nothing said" : `${Format.count(reported)} tokens`}</dd>
-        </div>
-        <div>
-          <dt>Since the call before</dt>
-          <dd>{Format.duration(gapMs)}</dd>
-        </div>
+        <Fact name="Sent before">
+          {call.gone_messages.length > 0 && `${Format.count(call.kept_messages)} messages, `}
+          {sentBefore === undefined ? "tokens unknown" : `${Format.count(sentBefore)} tokens`}
+        </Fact>
+        <Fact name="From the cache">{reported === null ? "nothing said" : `${Format.count(reported)} tokens`}</Fact>
+        <Fact name="Since the call before">{Format.duration(gapMs)}</Fact>
       </dl>
       {miss !== undefined && (
         <p class="warn missed">

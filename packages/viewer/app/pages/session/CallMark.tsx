@@ -32,9 +32,7 @@ export const CallMark = ({ call, number, thread }: Props) => {
         </a>
         {thread !== undefined && <span class="thread">thread {thread}</span>}
         <Time at={timeOf(call)} />
-        <span>
-          <Plain text={call.response_model ?? call.model ?? ""} />
-        </span>
+        <Plain as="span" text={call.response_model ?? call.model ?? ""} />
         <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
         <CallCost call={call} />
         <Duration ms={call.duration_ms} />

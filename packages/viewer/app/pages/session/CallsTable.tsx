@@ -1,7 +1,8 @@
 /** The calls of a session as a table. */
 import { useEffect, useMemo, useRef } from "preact/hooks"
-import { Ended, Model, Numbers, NumberTitles } from "../../parts/CallCells.tsx"
+import { Ended, Model, numbers } from "../../parts/CallCells.tsx"
 import { Bytes, Time } from "../../parts/Facts.tsx"
+import { type Column, number, PlainTable } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -20,64 +21,32 @@ const Changes = ({ call }: { readonly call: Call }) =>
     <Ended call={call} />
   )
 
+const idOf = ({ event_id }: Call) => event_id
+
+const columnsOf = (numberOf: ReadonlyMap<string, number>): ReadonlyArray<Column<Call>> => [
+  { title: "Call", of: ({ event_id }) => <a href={Route.to(["events", event_id])}>{numberOf.get(event_id)}</a> },
+  { title: "When", of: (call) => <Time at={timeOf(call)} /> },
+  { title: "Model", of: (call) => <Model call={call} /> },
+  number("New messages", ({ new_messages }) => Format.count(new_messages.length)),
+  number("Sent", ({ inputs_bytes }) => <Bytes value={inputs_bytes} />),
+  ...numbers,
+  { title: "Ended", of: (call) => <Changes call={call} /> }
+]
+
 export const CallsTable = ({ calls, selected, shown }: Props) => {
-  const body = useRef<HTMLTableSectionElement>(null)
+  const list = useRef<HTMLTableSectionElement>(null)
+  const rows = useMemo(() => calls.filter(({ event_id }) => shown?.has(event_id) ?? true), [calls, shown])
   // Thousands of rows are not drawn again for another selection.
-  const rows = useMemo(
-    () =>
-      calls.map((call, index) =>
-        shown !== undefined && !shown.has(call.event_id) ? null : (
-          <tr key={call.event_id} data-call={call.event_id}>
-            <td>
-              <a href={Route.to(["events", call.event_id])}>{index + 1}</a>
-            </td>
-            <td>
-              <Time at={timeOf(call)} />
-            </td>
-            <td>
-              <Model call={call} />
-            </td>
-            <td class="number">{Format.count(call.new_messages.length)}</td>
-            <td class="number">
-              <Bytes value={call.inputs_bytes} />
-            </td>
-            <Numbers call={call} />
-            <td>
-              <Changes call={call} />
-            </td>
-          </tr>
-        )
-      ),
-    [calls, shown]
-  )
-  const rowOf = () =>
-    selected === undefined ? null : (body.current?.querySelector(`[data-call="${selected}"]`) ?? null)
+  const table = useMemo(() => {
+    const columns = columnsOf(new Map(calls.map(({ event_id }, index) => [event_id, index + 1])))
+    return <PlainTable columns={columns} rows={rows} keyOf={idOf} list={list} />
+  }, [rows])
+  const rowOf = () => list.current?.children[rows.findIndex(({ event_id }) => event_id === selected)]
   useEffect(() => {
     const row = rowOf()
     row?.setAttribute("aria-current", "true")
     return () => row?.removeAttribute("aria-current")
   }, [selected, rows])
   useEffect(() => rowOf()?.scrollIntoView({ block: "nearest" }), [selected])
-  return (
-    <div class="calls-table">
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">Call</th>
-            <th scope="col">When</th>
-            <th scope="col">Model</th>
-            <th scope="col" class="number">
-              New messages
-            </th>
-            <th scope="col" class="number">
-              Sent
-            </th>
-            <NumberTitles />
-            <th scope="col">Ended</th>
-          </tr>
-        </thead>
-        <tbody ref={body}>{rows}</tbody>
-      </table>
-    </div>
-  )
+  return <div class="calls-table">{table}</div>
 }

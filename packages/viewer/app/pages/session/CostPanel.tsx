@@ -1,7 +1,7 @@
 /** Beside the stream: what the selected call cost and why, and which messages cost most because they were sent again and again. */
 import { useMemo } from "preact/hooks"
 import { CallCost } from "../../parts/Costs.tsx"
-import { Bytes, Duration, Time } from "../../parts/Facts.tsx"
+import { Bytes, Duration, Fact, Time } from "../../parts/Facts.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -56,42 +56,25 @@ export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, 
             <a href={Route.to(["events", selected.event_id])}>Call {number}</a>
           </h2>
           <dl class="facts">
-            <div>
-              <dt>When</dt>
-              <dd>
-                <Time at={timeOf(selected)} />
-              </dd>
-            </div>
-            <div>
-              <dt>Took</dt>
-              <dd>
-                <Duration ms={selected.duration_ms} />
-              </dd>
-            </div>
-            <div>
-              <dt>Cost</dt>
-              <dd>
-                <CallCost call={selected} />
-              </dd>
-            </div>
-            <div>
-              <dt>Sent</dt>
-              <dd>
-                <Bytes value={selected.inputs_bytes} />
-              </dd>
-            </div>
-            <div>
-              <dt>Stopped</dt>
-              <dd>
-                {selected.error_type === null ? (
-                  <Plain text={selected.stop_reason ?? selected.provider_stop_reason ?? "not said"} />
-                ) : (
-                  <span class="bad">
-                    <Plain text={selected.error_type} />
-                  </span>
-                )}
-              </dd>
-            </div>
+            <Fact name="When">
+              <Time at={timeOf(selected)} />
+            </Fact>
+            <Fact name="Took">
+              <Duration ms={selected.duration_ms} />
+            </Fact>
+            <Fact name="Cost">
+              <CallCost call={selected} />
+            </Fact>
+            <Fact name="Sent">
+              <Bytes value={selected.inputs_bytes} />
+            </Fact>
+            <Fact name="Stopped">
+              {selected.error_type === null ? (
+                <Plain text={selected.stop_reason ?? selected.provider_stop_reason ?? "not said"} />
+              ) : (
+                <Plain as="span" class="bad" text={selected.error_type} />
+              )}
+            </Fact>
           </dl>
           <h3>Cache</h3>
           <CacheLens {...{ call: selected, change, parent, messages, shown }} />
@@ -110,9 +93,7 @@ export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, 
                   {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
                   {Format.percent(carriedBytes, costly.all)}
                 </span>
-                <small>
-                  <Plain text={Words.line(Words.ofMessage(message), 70)} />
-                </small>
+                <Plain as="small" text={Words.line(Words.ofMessage(message), 70)} />
               </li>
             ))}
           </ol>

@@ -2,6 +2,7 @@
 import { Fragment } from "preact"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Bytes, Time, Tokens } from "../../parts/Facts.tsx"
+import { Link } from "../../parts/Link.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
 import type { Session } from "../../server/Types.ts"
@@ -41,9 +42,7 @@ const Links = ({ names, page }: { readonly page: string; readonly names: Readonl
     {names.map((name, index) => (
       <Fragment key={name}>
         {index > 0 && ", "}
-        <a href={Route.to([page, name])}>
-          <Plain text={name} />
-        </a>
+        <Link to={Route.to([page, name])} text={name} />
       </Fragment>
     ))}
   </>
@@ -51,9 +50,7 @@ const Links = ({ names, page }: { readonly page: string; readonly names: Readonl
 
 const About = ({ nextError, session }: Pick<Props, "nextError" | "session">) => (
   <p class="about">
-    <code>
-      <Plain text={session.session} />
-    </code>
+    <Plain as="code" text={session.session} />
     <span>
       <b>{Format.count(session.events)}</b> {session.events === 1 ? "call" : "calls"}
     </span>
@@ -136,9 +133,7 @@ export const SessionHead = (props: Props) => {
   return (
     <header class="session-head">
       <div class="titles">
-        <h1>
-          <Plain text={session.title === null ? session.session : Words.title(session.title)} />
-        </h1>
+        <Plain as="h1" text={session.title === null ? session.session : Words.title(session.title)} />
         <About nextError={nextError} session={session} />
       </div>
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">

@@ -6,6 +6,7 @@ import { Outdated } from "../../parts/Banner.tsx"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { PlainTable } from "../../parts/Table.tsx"
 import { useLazy } from "../../parts/useLazy.ts"
 import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
@@ -13,7 +14,7 @@ import * as Scroll from "../../route/Scroll.ts"
 import * as Client from "../../server/Client.ts"
 import type { Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
-import { Row } from "./Row.tsx"
+import { columnsOf } from "./columns.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
@@ -83,20 +84,13 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
       {pages.rows.length > 0 && (
         <>
           {pages.error !== undefined && <Outdated error={pages.error} />}
-          <table class="rows">
-            <Columns />
-            <tbody ref={list}>
-              {pages.rows.map((session, index) => (
-                <Row
-                  key={session.session}
-                  session={session}
-                  isSelected={index === selection}
-                  now={now}
-                  peek={() => peek(peeked === session.session ? null : session.session)}
-                />
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            columns={columnsOf(now, (session) => peek(peeked === session ? null : session))}
+            rows={pages.rows}
+            keyOf={({ session }) => session}
+            list={list}
+            selection={selection}
+          />
           <More pages={pages} />
         </>
       )}
@@ -106,34 +100,6 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
     </section>
   )
 }
-
-const Columns = () => (
-  <thead>
-    <tr>
-      <th scope="col">Conversation</th>
-      <th scope="col">Agent</th>
-      <th scope="col" class="number">
-        Calls
-      </th>
-      <th scope="col" class="number">
-        Tokens
-      </th>
-      <th scope="col" class="number">
-        Cost
-      </th>
-      <th
-        scope="col"
-        class="number"
-        title="The part of all bytes of requests and answers that had been recorded before"
-      >
-        Repeated
-      </th>
-      <th scope="col" class="number">
-        Last call
-      </th>
-    </tr>
-  </thead>
-)
 
 /** The clock of the live dots. */
 const useNow = (): number => {

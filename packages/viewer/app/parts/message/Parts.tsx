@@ -60,12 +60,8 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
       isOpen={isOpen}
       summary={
         <>
-          <b>
-            <Plain text={textField(call, "name")} />
-          </b>
-          <span class="arguments">
-            <Plain text={Words.argumentsLine(call["arguments"])} />
-          </span>
+          <Plain as="b" text={textField(call, "name")} />
+          <Plain as="span" class="arguments" text={Words.argumentsLine(call["arguments"])} />
           {result?.["is_error"] === true && <b class="bad">failed</b>}
           <span class="answer">
             {answer === undefined ? <i>no answer here</i> : <Plain text={Words.line(answer, 90)} />}
@@ -143,10 +139,7 @@ const Media = ({ part }: { readonly part: Part }) => {
       )}
       {textField(part, "file_id") !== "" && (
         <>
-          , file{" "}
-          <code>
-            <Plain text={textField(part, "file_id")} />
-          </code>
+          , file <Plain as="code" text={textField(part, "file_id")} />
         </>
       )}
     </p>
@@ -198,9 +191,7 @@ const Single = ({ isMarkdown, isThinkingOpen, part }: SingleProps) => {
           summary={
             <>
               <b>Answer of a tool</b>
-              <span class="answer">
-                <Plain text={Words.line(Words.ofPart(part))} />
-              </span>
+              <Plain as="span" class="answer" text={Words.line(Words.ofPart(part))} />
             </>
           }
         >
@@ -213,15 +204,7 @@ const Single = ({ isMarkdown, isThinkingOpen, part }: SingleProps) => {
       return <Media part={part} />
     default:
       return (
-        <Fold
-          class="tool"
-          isOpen={false}
-          summary={
-            <b>
-              <Plain text={part.type} />
-            </b>
-          }
-        >
+        <Fold class="tool" isOpen={false} summary={<Plain as="b" text={part.type} />}>
           {() => <Value value={part} />}
         </Fold>
       )

@@ -37,9 +37,7 @@ const Fields = ({ depth, value }: { readonly value: unknown; readonly depth: num
       <dl class="value">
         {Object.entries(value).map(([name, each]) => (
           <div key={name}>
-            <dt>
-              <Plain text={name} />
-            </dt>
+            <Plain as="dt" text={name} />
             <dd>
               <Fields value={each} depth={depth + 1} />
             </dd>

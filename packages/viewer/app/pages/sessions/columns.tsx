@@ -1,0 +1,78 @@
+/** What the list says of a session. */
+import { Name } from "../../parts/CallCells.tsx"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Time, Tokens } from "../../parts/Facts.tsx"
+import { CallsOf, SessionTitle } from "../../parts/SessionCells.tsx"
+import { type Column, number } from "../../parts/Table.tsx"
+import * as Route from "../../route/Route.ts"
+import type { Session } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+/** A session is live if its last call is no older (ms), or no further ahead by the clock of its client. */
+const liveMs = 60_000
+
+const isLive = ({ last_event_at }: Session, now: number) => Math.abs(now - Date.parse(last_event_at)) < liveMs
+
+const lasted = ({ first_event_at, last_event_at }: Session) => Date.parse(last_event_at) - Date.parse(first_event_at)
+
+export const columnsOf = (now: number, peek: (session: string) => void): ReadonlyArray<Column<Session>> => [
+  {
+    title: "Conversation",
+    class: "title",
+    of: (session) => (
+      <>
+        <SessionTitle session={session} to={Route.to(["sessions", session.session])}>
+          {isLive(session, now) && (
+            <span class="live" role="img" aria-label="Live" title="A call within the last minute" />
+          )}
+        </SessionTitle>
+        <button
+          type="button"
+          class="quiet peek-at"
+          onClick={() => peek(session.session)}
+          aria-label="Preview"
+          title="Preview (o)"
+        >
+          ⇥
+        </button>
+      </>
+    )
+  },
+  {
+    title: "Agent",
+    class: "agent",
+    of: ({ agent_versions, agents, people }) => (
+      <>
+        <Name text={agents.join(", ")} />
+        <small>
+          <Name text={[...agent_versions, ...people].join(" · ")} />
+        </small>
+      </>
+    )
+  },
+  number("Calls", (session) => <CallsOf session={session} />),
+  number("Tokens", (session) => (
+    <>
+      <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+      <Plain as="small" class="model" title={plain(session.models.join(", "))} text={session.models.join(", ")} />
+    </>
+  )),
+  number("Cost", (session) => <SumCost of={session} />),
+  number(
+    "Repeated",
+    ({ new_bytes, sent_bytes }) => (
+      <span title={`${Format.bytes(sent_bytes)} recorded, ${Format.bytes(new_bytes)} of them for the first time`}>
+        {Format.percent(sent_bytes - new_bytes, sent_bytes)}
+      </span>
+    ),
+    "The part of all bytes of requests and answers that had been recorded before"
+  ),
+  number("Last call", (session) => (
+    <>
+      <Time at={session.last_event_at} />
+      <small title="From the first call to the last, as they were recorded">{Format.duration(lasted(session))}</small>
+    </>
+  ))
+]

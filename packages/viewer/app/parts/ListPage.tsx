@@ -1,0 +1,41 @@
+/** A page that is a list of what has a page of its own, read page by page. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { useSelection } from "../keyboard/useSelection.ts"
+import type { Source } from "../server/PagedList.ts"
+import { usePages } from "../server/usePages.ts"
+import { More } from "./More.tsx"
+import { Failed, Loading } from "./States.tsx"
+import { type Column, Table } from "./Table.tsx"
+
+interface Props<Row> {
+  readonly title: string
+  /** What the rows are, in the plural. */
+  readonly name: string
+  readonly source: Source<Row>
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly open: (id: string) => void
+  /** Shown where there are no rows. */
+  readonly empty: ComponentChildren
+}
+
+export const ListPage = <Row,>({ columns, empty, name, open, source, title }: Props<Row>) => {
+  const pages = usePages(name, source, "")
+  const { again, error, isLoading, rows } = pages
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(rows.map(source.idOf), list, (index) => open(source.idOf(rows[index]!)))
+  useEffect(() => void (document.title = `${title} · Tachograph`), [])
+  const isEmpty = rows.length === 0
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>{title}</h1>
+      </div>
+      {isEmpty && error !== undefined && <Failed error={error} again={again} />}
+      {isEmpty && isLoading && <Loading what={`the ${name}`} />}
+      {isEmpty && !isLoading && error === undefined && empty}
+      {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection }} />}
+      <More pages={pages} />
+    </section>
+  )
+}

@@ -1,0 +1,35 @@
+/** What every table of sessions says of one. */
+import type { ComponentChildren } from "preact"
+import type { Session } from "../server/Types.ts"
+import * as Format from "../text/Format.ts"
+import { Plain } from "../text/Plain.tsx"
+import * as Words from "../text/Words.ts"
+
+interface Props {
+  readonly session: Session
+}
+
+interface TitleProps extends Props {
+  /** Where it leads to. */
+  readonly to: string
+  /** Stands before it. */
+  readonly children?: ComponentChildren
+}
+
+export const SessionTitle = ({ children, session: { session, title }, to }: TitleProps) => (
+  <>
+    <a href={to}>
+      {children}
+      {title === null ? <i>No words of a user</i> : <Plain text={Words.title(title)} />}
+    </a>
+    <Plain as="small" class="id" text={session} />
+  </>
+)
+
+/** How many calls it has, and how many of them failed. */
+export const CallsOf = ({ session: { errors, events } }: Props) => (
+  <>
+    {Format.count(events)}
+    {errors > 0 && <small class="bad">{Format.count(errors)} failed</small>}
+  </>
+)
