@@ -40,13 +40,42 @@ const restOf = ({ allOf = [] }: Schema): ReadonlyArray<string> =>
     ? ["readonly [key: string]: unknown"]
     : []
 
-const component = (name: string, schema: Schema): string =>
-  schema.properties === undefined
-    ? `export type ${name} = ${typeText(schema)}\n`
-    : `export interface ${name} {\n${[...fields(schema), ...restOf(schema)].map(lines).join("")}}\n`
-
 /** The components, and the objects that have no name in the contract. */
 const types = new Map(Object.entries(components.schemas))
+
+/** An object with fewer fields is written anew. */
+const leastShared = 5
+
+/** How many fields of an object another one may lack that is written as an extension of it. */
+const mostOmitted = 3
+
+/** What an object extends: the largest of the others whose fields it has, but for a few. */
+const extended = (name: string, own: ReadonlyArray<string>) =>
+  [...types]
+    .filter(([other, { properties }]) => other !== name && properties !== undefined)
+    .map(([other, schema]) => {
+      const all = fields(schema)
+      const omitted = Object.keys(schema.properties!).filter((_, index) => !own.includes(all[index]!))
+      return { other, omitted, shared: all.filter((field) => own.includes(field)), size: all.length }
+    })
+    .filter(({ omitted, other, shared, size }) => {
+      // Of two that are the same, the second extends the first.
+      const isLarger = size < own.length || (size === own.length && other < name)
+      return isLarger && shared.length >= leastShared && omitted.length <= mostOmitted
+    })
+    .toSorted((one, other) => other.shared.length - one.shared.length)[0]
+
+const component = (name: string, schema: Schema): string => {
+  if (schema.properties === undefined) return `export type ${name} = ${typeText(schema)}\n`
+  const all = [...fields(schema), ...restOf(schema)]
+  const base = extended(name, all)
+  if (base === undefined) return `export interface ${name} {\n${all.map(lines).join("")}}\n`
+  const { omitted, other, shared } = base
+  const type = omitted.length === 0 ? other : `Omit<${other}, ${omitted.map((field) => `"${field}"`).join(" | ")}>`
+  const own = all.filter((field) => !shared.includes(field))
+  if (own.length === 0) return `export type ${name} = ${type}\n`
+  return `export interface ${name} extends ${type} {\n${own.map(lines).join("")}}\n`
+}
 
 const named = (schema: Schema, name: string): string => {
   if (schema.properties === undefined) return typeText(schema)
@@ -108,6 +137,15 @@ const all = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation }))
 )
 
+/** The operations name types of another module. */
+const qualified = (text: string) =>
+  text.replace(new RegExp(`\\b(?:${[...types.keys()].join("|")})\\b`, "g"), (name) => `Types.${name}`)
+
+const inputText = (input: ReadonlyArray<string>): string => {
+  if (input.length === 0) return "{}"
+  return input.length === 1 ? `{ ${input[0]} }` : `{\n${input.map((field) => `      ${field}\n`).join("")}    }`
+}
+
 const operationType = ({ operation }: (typeof all)[number]): string => {
   const successes = schemasOf(operation, true)
   const whole = successes.find(([type]) => type !== ndjson)
@@ -116,14 +154,15 @@ const operationType = ({ operation }: (typeof all)[number]): string => {
   const errors = schemasOf(operation, false).map(([, { schema }]) => typeText(schema))
   const input = inputOf(operation)
   const parts = [
-    `input: {${input.length === 0 ? "" : `\n${input.map((field) => `      ${field}\n`).join("")}    `}}`,
+    `input: ${inputText(input)}`,
     `answer: ${whole === undefined ? "string" : named(whole[1].schema, `${capital(operationName(operation))}Answer`)}`,
     ...(rows === undefined ? [] : [`row: ${rows.type}`]),
     ...(streamed === undefined ? [] : [`line: ${typeText(streamed[1].schema).replace(/^string$/, "unknown")}`]),
     `error: ${[...new Set(errors.flatMap((error) => error.split(" | ")))].join(" | ") || "never"}`
   ]
   const summary = operation.summary === undefined ? "" : `  /** ${operation.summary}. */\n`
-  return `${summary}  ${operationName(operation)}: {\n${parts.map((part) => `    ${part}\n`).join("")}  }\n`
+  const text = parts.map((part) => `    ${part}\n`).join("")
+  return `${summary}  ${operationName(operation)}: {\n${qualified(text)}  }\n`
 }
 
 const tableEntry = ({ method, operation, path }: (typeof all)[number]): string => {
@@ -145,16 +184,12 @@ const operationTypes = all.map(operationType).join("\n")
 
 const sorted = [...types].sort(([a], [b]) => (a < b ? -1 : 1))
 
-const used = sorted.map(([name]) => name).filter((name) => new RegExp(`\\b${name}\\b`).test(operationTypes))
-
 const files = {
   "Types.ts": `/** The values on the wire. ${header} */
 
 ${sorted.map(([name, schema]) => component(name, schema)).join("\n")}`,
   "Operations.ts": `/** The operations of the interface. ${header} */
-import type {
-${used.map((name) => `  ${name}`).join(",\n")}
-} from "./Types.ts"
+import type * as Types from "./Types.ts"
 
 /** What each operation takes, and what it answers. */
 export interface Operations {

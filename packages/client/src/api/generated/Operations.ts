@@ -1,69 +1,5 @@
 /** The operations of the interface. Written by `npm run openapi` from the contract. Do not edit it. */
-import type {
-  Agent,
-  AgentNotFound,
-  AgentPage,
-  AgentVersion,
-  AgentVersionNotFound,
-  AgentVersionPage,
-  AuditEntry,
-  AuditPage,
-  AuthorizationUnavailable,
-  Configuration,
-  ConfigurationPage,
-  Conversation,
-  CreateAgentBody,
-  CreateAgentVersionBody,
-  CreateEventBody,
-  CreateFingerprintBody,
-  CreatePersonBody,
-  ErasePersonAnswer,
-  EraseSessionAnswer,
-  Event,
-  EventDamaged,
-  EventInputs,
-  EventNotFound,
-  EventOutput,
-  EventPage,
-  EventReceipt,
-  EventSummary,
-  FingerprintCreated,
-  FingerprintNotFound,
-  FingerprintPage,
-  Forbidden,
-  Healthy,
-  IdempotencyKeyReused,
-  Me,
-  NewEvents,
-  Ok,
-  Overloaded,
-  PayloadTooLarge,
-  Person,
-  PersonNotFound,
-  PersonPage,
-  RegisteredFingerprint,
-  SearchPage,
-  SearchResult,
-  Session,
-  SessionCall,
-  SessionCallPage,
-  SessionIdEmpty,
-  SessionMessage,
-  SessionMessagePage,
-  SessionNotFound,
-  SessionPage,
-  SharedText,
-  SharedTextDamaged,
-  SharedTextNotFound,
-  StorageUnavailable,
-  StorageUsage,
-  Unauthorized,
-  UnsupportedContentEncoding,
-  UpdatePersonBody,
-  UsageGroup,
-  UsagePage,
-  ValidationError
-} from "./Types.ts"
+import type * as Types from "./Types.ts"
 
 /** What each operation takes, and what it answers. */
 export interface Operations {
@@ -71,10 +7,10 @@ export interface Operations {
   createEvent: {
     input: {
       readonly idempotency_key?: string | undefined
-      readonly body: CreateEventBody | string
+      readonly body: Types.CreateEventBody | string
     }
-    answer: EventReceipt
-    error: Unauthorized | Forbidden | FingerprintNotFound | PayloadTooLarge | UnsupportedContentEncoding | SessionIdEmpty | IdempotencyKeyReused | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.EventReceipt
+    error: Types.Unauthorized | Types.Forbidden | Types.FingerprintNotFound | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.SessionIdEmpty | Types.IdempotencyKeyReused | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List events without their payloads. */
@@ -100,9 +36,9 @@ export interface Operations {
       readonly cursor?: string | undefined
       readonly order?: "asc" | "desc" | undefined
     }
-    answer: EventPage
-    row: EventSummary
-    error: Unauthorized | Forbidden | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.EventPage
+    row: Types.EventSummary
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Follow events as they are recorded, as lines of JSON, or wait for some. */
@@ -125,55 +61,45 @@ export interface Operations {
       readonly cursor?: string | undefined
       readonly wait?: number | undefined
     }
-    answer: NewEvents
-    row: EventSummary
+    answer: Types.NewEvents
+    row: Types.EventSummary
     line: unknown
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read an event, with its payload as it was sent. */
   getEvent: {
-    input: {
-      readonly event_id: string
-    }
-    answer: Event
-    error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly event_id: string }
+    answer: Types.Event
+    error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read a call in normal form: its messages, instructions, tools and parameters. */
   getEventMessages: {
-    input: {
-      readonly event_id: string
-    }
-    answer: Conversation
-    error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly event_id: string }
+    answer: Types.Conversation
+    error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read the inputs of an event byte for byte, or a `Range` of them; 304 if `If-None-Match` has the `ETag`. */
   getEventInputs: {
-    input: {
-      readonly event_id: string
-    }
-    answer: EventInputs
-    error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly event_id: string }
+    answer: Types.EventInputs
+    error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`. */
   getEventOutput: {
-    input: {
-      readonly event_id: string
-    }
-    answer: EventOutput
-    error: Unauthorized | Forbidden | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly event_id: string }
+    answer: Types.EventOutput
+    error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Register a client's environment. */
   createFingerprint: {
-    input: {
-      readonly body: CreateFingerprintBody | string
-    }
-    answer: FingerprintCreated
-    error: Unauthorized | Forbidden | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly body: Types.CreateFingerprintBody | string }
+    answer: Types.FingerprintCreated
+    error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List the registered environments in the order of their ids. */
@@ -182,27 +108,23 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: FingerprintPage
-    row: RegisteredFingerprint
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.FingerprintPage
+    row: Types.RegisteredFingerprint
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read a registered environment. */
   getFingerprint: {
-    input: {
-      readonly fingerprint_id: string
-    }
-    answer: RegisteredFingerprint
-    error: Unauthorized | Forbidden | FingerprintNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly fingerprint_id: string }
+    answer: Types.RegisteredFingerprint
+    error: Types.Unauthorized | Types.Forbidden | Types.FingerprintNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Create an agent. */
   createAgent: {
-    input: {
-      readonly body: CreateAgentBody | string
-    }
-    answer: Agent
-    error: Unauthorized | Forbidden | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly body: Types.CreateAgentBody | string }
+    answer: Types.Agent
+    error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List agents in the order of their numbers. */
@@ -211,28 +133,26 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: AgentPage
-    row: Agent
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AgentPage
+    row: Types.Agent
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read an agent. */
   getAgent: {
-    input: {
-      readonly agent_name: string
-    }
-    answer: Agent
-    error: Unauthorized | Forbidden | AgentNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly agent_name: string }
+    answer: Types.Agent
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Create a version of an agent. */
   createAgentVersion: {
     input: {
       readonly agent_name: string
-      readonly body: CreateAgentVersionBody | string
+      readonly body: Types.CreateAgentVersionBody | string
     }
-    answer: AgentVersion
-    error: Unauthorized | Forbidden | AgentNotFound | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AgentVersion
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List the versions of an agent in the order of their numbers. */
@@ -242,9 +162,9 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: AgentVersionPage
-    row: AgentVersion
-    error: Unauthorized | Forbidden | AgentNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AgentVersionPage
+    row: Types.AgentVersion
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read a version of an agent. */
@@ -253,8 +173,8 @@ export interface Operations {
       readonly agent_name: string
       readonly agent_version_name: string
     }
-    answer: AgentVersion
-    error: Unauthorized | Forbidden | AgentNotFound | AgentVersionNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AgentVersion
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.AgentVersionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List what a version of an agent ran with, and what the calls add up to. */
@@ -267,9 +187,9 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: ConfigurationPage
-    row: Configuration
-    error: Unauthorized | Forbidden | AgentNotFound | AgentVersionNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.ConfigurationPage
+    row: Types.Configuration
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.AgentVersionNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Deprecate a version of an agent; a second time changes nothing. */
@@ -278,17 +198,15 @@ export interface Operations {
       readonly agent_name: string
       readonly agent_version_name: string
     }
-    answer: AgentVersion
-    error: Unauthorized | Forbidden | AgentNotFound | AgentVersionNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AgentVersion
+    error: Types.Unauthorized | Types.Forbidden | Types.AgentNotFound | Types.AgentVersionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Create a person. */
   createPerson: {
-    input: {
-      readonly body: CreatePersonBody | string
-    }
-    answer: Person
-    error: Unauthorized | Forbidden | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly body: Types.CreatePersonBody | string }
+    answer: Types.Person
+    error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List people in the order of their creation. */
@@ -297,37 +215,33 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: PersonPage
-    row: Person
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.PersonPage
+    row: Types.Person
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Replace a person's properties. */
   updatePerson: {
     input: {
       readonly person_id: string
-      readonly body: UpdatePersonBody | string
+      readonly body: Types.UpdatePersonBody | string
     }
-    answer: Person
-    error: Unauthorized | Forbidden | PersonNotFound | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.Person
+    error: Types.Unauthorized | Types.Forbidden | Types.PersonNotFound | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read a person. */
   getPerson: {
-    input: {
-      readonly person_id: string
-    }
-    answer: Person
-    error: Unauthorized | Forbidden | PersonNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly person_id: string }
+    answer: Types.Person
+    error: Types.Unauthorized | Types.Forbidden | Types.PersonNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Erase a person, their events, and content that only those events hold. */
   erasePerson: {
-    input: {
-      readonly person_id: string
-    }
-    answer: ErasePersonAnswer
-    error: Unauthorized | Forbidden | PersonNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly person_id: string }
+    answer: Types.ErasePersonAnswer
+    error: Types.Unauthorized | Types.Forbidden | Types.PersonNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Find where something was said, in messages and in arguments and results of tools. */
@@ -352,10 +266,10 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: SearchPage
-    row: SearchResult
+    answer: Types.SearchPage
+    row: Types.SearchResult
     line: unknown
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List sessions by the times of their last calls, with what their calls add up to. */
@@ -372,27 +286,23 @@ export interface Operations {
       readonly cursor?: string | undefined
       readonly order?: "asc" | "desc" | undefined
     }
-    answer: SessionPage
-    row: Session
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.SessionPage
+    row: Types.Session
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read what the calls of a session add up to. */
   getSession: {
-    input: {
-      readonly session: string
-    }
-    answer: Session
-    error: Unauthorized | Forbidden | SessionNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly session: string }
+    answer: Types.Session
+    error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Erase a session, its events, and content that only those events hold. */
   eraseSession: {
-    input: {
-      readonly session: string
-    }
-    answer: EraseSessionAnswer
-    error: Unauthorized | Forbidden | SessionNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly session: string }
+    answer: Types.EraseSessionAnswer
+    error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read the messages of a session, each once. */
@@ -405,9 +315,9 @@ export interface Operations {
       readonly cursor?: string | undefined
       readonly order?: "asc" | "desc" | undefined
     }
-    answer: SessionMessagePage
-    row: SessionMessage
-    error: Unauthorized | Forbidden | SessionNotFound | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.SessionMessagePage
+    row: Types.SessionMessage
+    error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List the calls of a session, and what each carried of its messages. */
@@ -419,18 +329,16 @@ export interface Operations {
       readonly cursor?: string | undefined
       readonly order?: "asc" | "desc" | undefined
     }
-    answer: SessionCallPage
-    row: SessionCall
-    error: Unauthorized | Forbidden | SessionNotFound | EventNotFound | ValidationError | EventDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.SessionCallPage
+    row: Types.SessionCall
+    error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`. */
   getSharedText: {
-    input: {
-      readonly sha256: string
-    }
-    answer: SharedText
-    error: Unauthorized | Forbidden | SharedTextNotFound | ValidationError | SharedTextDamaged | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly sha256: string }
+    answer: Types.SharedText
+    error: Types.Unauthorized | Types.Forbidden | Types.SharedTextNotFound | Types.ValidationError | Types.SharedTextDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Add up calls, tokens and cost, by time, name or model. */
@@ -448,18 +356,16 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: UsagePage
-    row: UsageGroup
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.UsagePage
+    row: Types.UsageGroup
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read the size of payloads, as sent and as stored. */
   readStorage: {
-    input: {
-      readonly sessions?: number | undefined
-    }
-    answer: StorageUsage
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    input: { readonly sessions?: number | undefined }
+    answer: Types.StorageUsage
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** List who erased what, and which keys were created and revoked, the latest first. */
@@ -470,9 +376,9 @@ export interface Operations {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
     }
-    answer: AuditPage
-    row: AuditEntry
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.AuditPage
+    row: Types.AuditEntry
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Export events whole, with all that they name, as lines of JSON. */
@@ -497,7 +403,7 @@ export interface Operations {
     }
     answer: string
     line: unknown
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Import what was exported, with the same ids; each line is answered. */
@@ -508,32 +414,32 @@ export interface Operations {
     }
     answer: string
     line: unknown
-    error: Unauthorized | Forbidden | PayloadTooLarge | UnsupportedContentEncoding | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   /** Read what the key opens, and what the server is. */
   getMe: {
     input: {}
-    answer: Me
-    error: Unauthorized | Forbidden | ValidationError | Overloaded | StorageUnavailable | AuthorizationUnavailable
+    answer: Types.Me
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
   health: {
     input: {}
-    answer: Healthy
+    answer: Types.Healthy
     error: never
   }
 
   ready: {
     input: {}
-    answer: Ok
-    error: StorageUnavailable
+    answer: Types.Ok
+    error: Types.StorageUnavailable
   }
 
   metrics: {
     input: {}
     answer: string
-    error: Overloaded
+    error: Types.Overloaded
   }
 }
 

@@ -161,13 +161,7 @@ export interface ErasePersonAnswer {
   readonly damaged: number
 }
 
-export interface EraseSessionAnswer {
-  readonly events: number
-  readonly sessions: number
-  readonly pieces: number
-  readonly bytes: number
-  readonly damaged: number
-}
+export type EraseSessionAnswer = ErasePersonAnswer
 
 export interface Event {
   readonly event_id: string
@@ -232,42 +226,8 @@ export interface EventReceipt {
   readonly received_at: string
 }
 
-export interface EventSummary {
-  readonly event_id: string
-  readonly received_at: string
+export interface EventSummary extends Omit<Event, "event_name" | "properties" | "metadata"> {
   readonly api: "provider1-chat-completions" | "provider1-responses" | "provider3-models" | "provider3-interactions" | "provider2-messages" | "provider2-beta-messages" | "aisdk"
-  readonly fingerprint_id: string
-  readonly agent: string
-  readonly agent_version: string
-  readonly person: string | null
-  readonly session: string
-  readonly occurred_at: string | null
-  readonly duration_ms: number | null
-  readonly first_token_ms: number | null
-  readonly http_status: number | null
-  readonly trace_id: string | null
-  readonly span_id: string | null
-  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
-  readonly provider: string | null
-  readonly model: string | null
-  readonly response_model: string | null
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly cache_read_tokens: number | null
-  readonly cache_write_tokens: number | null
-  readonly reasoning_tokens: number | null
-  readonly stop_reason: "end" | "length" | "tool_calls" | "refusal" | "content_filter" | "pause" | "error" | "other" | null
-  readonly provider_stop_reason: string | null
-  readonly tool_calls: ReadonlyArray<string> | null
-  readonly error_type: string | null
-  readonly error_status: number | null
-  readonly cost_usd: string | null
-  readonly stated_cost_usd: string | null
-  readonly list_cost_usd: string | null
-  readonly price: string | null
-  readonly price_is_exact: boolean | null
-  readonly unpriced_parts: ReadonlyArray<"audio" | "images" | "video" | "cache_write_1h" | "citations" | "web_search" | "file_search" | "code_interpreter" | "maps" | "advisor"> | null
-  readonly unpriced: "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier" | null
   readonly inputs_bytes: number
   readonly output_bytes: number
 }
@@ -407,44 +367,7 @@ export interface Session {
   readonly new_bytes: number
 }
 
-export interface SessionCall {
-  readonly event_id: string
-  readonly received_at: string
-  readonly api: "provider1-chat-completions" | "provider1-responses" | "provider3-models" | "provider3-interactions" | "provider2-messages" | "provider2-beta-messages" | "aisdk"
-  readonly fingerprint_id: string
-  readonly agent: string
-  readonly agent_version: string
-  readonly person: string | null
-  readonly session: string
-  readonly occurred_at: string | null
-  readonly duration_ms: number | null
-  readonly first_token_ms: number | null
-  readonly http_status: number | null
-  readonly trace_id: string | null
-  readonly span_id: string | null
-  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
-  readonly provider: string | null
-  readonly model: string | null
-  readonly response_model: string | null
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly cache_read_tokens: number | null
-  readonly cache_write_tokens: number | null
-  readonly reasoning_tokens: number | null
-  readonly stop_reason: "end" | "length" | "tool_calls" | "refusal" | "content_filter" | "pause" | "error" | "other" | null
-  readonly provider_stop_reason: string | null
-  readonly tool_calls: ReadonlyArray<string> | null
-  readonly error_type: string | null
-  readonly error_status: number | null
-  readonly cost_usd: string | null
-  readonly stated_cost_usd: string | null
-  readonly list_cost_usd: string | null
-  readonly price: string | null
-  readonly price_is_exact: boolean | null
-  readonly unpriced_parts: ReadonlyArray<"audio" | "images" | "video" | "cache_write_1h" | "citations" | "web_search" | "file_search" | "code_interpreter" | "maps" | "advisor"> | null
-  readonly unpriced: "no-model" | "no-usage" | "usage-invalid" | "unknown-model" | "service-tier" | null
-  readonly inputs_bytes: number
-  readonly output_bytes: number
+export interface SessionCall extends EventSummary {
   readonly parent_event_id: string | null
   readonly kept_messages: number
   readonly new_messages: ReadonlyArray<number>
