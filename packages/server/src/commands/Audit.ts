@@ -6,22 +6,15 @@ import * as Access from "../access/Access.ts"
 import * as Filters from "../access/Filters.ts"
 import * as Figures from "../terminal/Figures.ts"
 import * as Output from "../terminal/Output.ts"
-import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
-const heading = ["AT (UTC)", "ACTION", "BY", "EVENTS", "WHAT"]
-const rightAligned = new Set([3])
-
-const rowOf = ({ action, actor, at, events, subject }: Entry): ReadonlyArray<string> => [
-  Figures.minute(at),
-  action,
-  Table.printable(actor),
-  events === null ? "" : Figures.integer(events),
-  subject ?? ""
+const columns: ReadonlyArray<Table.Column<Entry>> = [
+  { title: "AT (UTC)", of: ({ at }) => Figures.minute(at) },
+  { title: "ACTION", of: ({ action }) => action },
+  { title: "BY", of: ({ actor }) => Table.printable(actor) },
+  Table.number("EVENTS", ({ events }) => (events === null ? "" : Figures.integer(events))),
+  { title: "WHAT", of: ({ subject }) => subject ?? "" }
 ]
-
-const tableOf = (entries: ReadonlyArray<Entry>): string =>
-  Table.format([heading, ...entries.map(rowOf)], rightAligned, (cell, row) => (row === 0 ? Style.dim(cell) : cell))
 
 const examples = [
   { command: "tachograph audit --after 90d", description: "Of the last 90 days, the latest first" },
@@ -47,7 +40,7 @@ export const audit = Command.make(
         const entries = yield* list("listAudit", query, limit)
         if (flags.json) for (const entry of entries) yield* Output.print(JSON.stringify(entry))
         else if (entries.length === 0) yield* Output.nothingFound
-        else yield* Output.print(tableOf(entries))
+        else yield* Output.print(Table.ofColumns(columns, entries))
       })
     )
   })

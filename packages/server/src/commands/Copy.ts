@@ -10,7 +10,6 @@ import * as CopyKeys from "../access/CopyKeys.ts"
 import { LineCutter } from "../access/LineCutter.ts"
 import * as Transfer from "../access/Transfer.ts"
 import * as Project from "../config/Project.ts"
-import * as Progress from "../terminal/Progress.ts"
 import * as TransferProgress from "../terminal/TransferProgress.ts"
 import { summarise } from "./Import.ts"
 
@@ -32,23 +31,18 @@ export const copy = Command.make(
         Effect.gen(function* () {
           const total = yield* Transfer.totalOf(from)
           const cutter = new LineCutter()
-          const startedMs = performance.now()
-          let bytes = 0
-          const state = () =>
-            TransferProgress.text(
-              { events: cutter.events, bytes, part: total && cutter.events / total },
-              performance.now() - startedMs
-            )
-          const progress = yield* Progress.make(state)
-          const lines = Stream.map(Transfer.exported(from, {}, cutter), (some) => {
-            bytes += some.length
-            return some
-          })
+          const progress = yield* TransferProgress.make(() => ({
+            events: cutter.events,
+            part: total && cutter.events / total
+          }))
+          const lines = Stream.tap(Transfer.exported(from, {}, cutter), ({ length }) =>
+            Effect.sync(() => progress.read(length))
+          )
           yield* Transfer.imported(to, lines, counts, (refused) =>
             Effect.andThen(progress.clear, Console.error(refused))
           )
           yield* progress.clear
-          yield* summarise(counts, state())
+          yield* summarise(counts, progress.text())
         })
       )
     )

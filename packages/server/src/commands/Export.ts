@@ -12,7 +12,6 @@ import * as Transfer from "../access/Transfer.ts"
 import * as Unseen from "../access/Unseen.ts"
 import * as LineFile from "../terminal/LineFile.ts"
 import * as Figures from "../terminal/Figures.ts"
-import * as Progress from "../terminal/Progress.ts"
 import * as TransferProgress from "../terminal/TransferProgress.ts"
 
 const examples = [
@@ -48,20 +47,16 @@ export const exportCommand = Command.make(
         const cutter = new LineCutter()
         const isAll = file.lastEvent === undefined && Object.values(filters).every((value) => value === undefined)
         const total = isAll ? yield* Transfer.totalOf(access) : undefined
-        const startedMs = performance.now()
-        let bytes = 0
-        const state = () =>
-          TransferProgress.text(
-            { events: cutter.events, bytes, part: total && cutter.events / total },
-            performance.now() - startedMs
-          )
-        const progress = yield* Progress.make(state)
+        const progress = yield* TransferProgress.make(() => ({
+          events: cutter.events,
+          part: total && cutter.events / total
+        }))
         yield* Stream.runForEach(
           Transfer.exported(access, { ...filters, after_event: file.lastEvent }, cutter, file.back),
           (lines) =>
             Effect.andThen(
               file.write(lines),
-              Effect.sync(() => (bytes += lines.length))
+              Effect.sync(() => progress.read(lines.length))
             )
         )
         yield* progress.clear
@@ -69,7 +64,7 @@ export const exportCommand = Command.make(
         if (cutter.damaged > 0) {
           yield* Console.error(`${Figures.integer(cutter.damaged)} events are damaged: \`tachograph verify\` says why`)
         }
-        if (Option.isSome(flags.output)) yield* Console.error(`Exported ${state()}`)
+        if (Option.isSome(flags.output)) yield* Console.error(`Exported ${progress.text()}`)
       })
     )
   })

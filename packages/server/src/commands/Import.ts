@@ -10,7 +10,6 @@ import { LineCutter } from "../access/LineCutter.ts"
 import * as Transfer from "../access/Transfer.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Figures from "../terminal/Figures.ts"
-import * as Progress from "../terminal/Progress.ts"
 import * as TransferProgress from "../terminal/TransferProgress.ts"
 
 const unreadable = (path: string) => (error: unknown) =>
@@ -66,20 +65,16 @@ export const importCommand = Command.make(
     yield* Access.use(flags, Access.importing, (access) =>
       Effect.gen(function* () {
         const counts = Transfer.noCounts()
-        const startedMs = performance.now()
-        let bytes = 0
         let events = 0
-        const state = () =>
-          TransferProgress.text(
-            { events, bytes, part: Number.isNaN(total) ? undefined : bytes / total },
-            performance.now() - startedMs
-          )
-        const progress = yield* Progress.make(state)
+        const progress = yield* TransferProgress.make((bytes) => ({
+          events,
+          part: Number.isNaN(total) ? undefined : bytes / total
+        }))
         for (const path of files) {
           const cutter = new LineCutter()
           const before = events
           const lines = linesOf(path, cutter, (read) => {
-            bytes += read
+            progress.read(read)
             events = before + cutter.events
           })
           yield* Transfer.imported(access, lines, counts, (refused) =>
@@ -93,7 +88,7 @@ export const importCommand = Command.make(
           }
         }
         yield* progress.clear
-        yield* summarise(counts, state())
+        yield* summarise(counts, progress.text())
       })
     )
   })

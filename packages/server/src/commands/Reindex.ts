@@ -6,7 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import { Command, Flag } from "effect/cli"
-import * as PriceFileSetting from "../config/PriceFileSetting.ts"
+import * as FileSettings from "../config/FileSettings.ts"
 import * as Project from "../config/Project.ts"
 import * as Rate from "../config/Rate.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
@@ -80,7 +80,7 @@ export const reindex = Command.make(
   {
     storage: StorageSetting.persistentSetting.flag,
     project: project.flag,
-    prices: PriceFileSetting.flag,
+    prices: FileSettings.prices.flag,
     rate: Rate.setting.flag,
     json: Flag.Boolean("json").pipe(
       Flag.withDefault(false),
@@ -92,7 +92,7 @@ export const reindex = Command.make(
       const options = {
         project: yield* project.resolveOption(flags.project),
         throttle: Throttle.atRate(yield* Rate.setting.resolve(flags.rate)),
-        prices: yield* PriceFileSetting.resolve(flags.prices)
+        prices: yield* FileSettings.prices.resolve(flags.prices)
       }
       const report = flags.json ? ReindexReport.json : ReindexReport.text
       const purpose = { access: "update", contents: "events" } as const

@@ -5,8 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Flag } from "effect/cli"
 import * as Logging from "../config/Logging.ts"
-import * as PriceFileSetting from "../config/PriceFileSetting.ts"
-import * as RedactSetting from "../config/RedactSetting.ts"
+import * as FileSettings from "../config/FileSettings.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
@@ -158,8 +157,8 @@ export const flags = {
   answerTimeout: answerTimeout.flag,
   sessionMemory: sessionMemory.flag,
   retain: retain.flag,
-  prices: PriceFileSetting.flag,
-  redact: RedactSetting.flag,
+  prices: FileSettings.prices.flag,
+  redact: FileSettings.redact.flag,
   thread: thread.flag,
   cors: cors.flag,
   viewer: viewer.flag,
@@ -190,8 +189,8 @@ export const resolve = Effect.fnUntraced(function* (given: {
     answerTimeoutMs: yield* answerTimeout.resolve(given.answerTimeout),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),
-    prices: yield* PriceFileSetting.resolve(given.prices),
-    redact: yield* RedactSetting.resolve(given.redact),
+    prices: yield* FileSettings.prices.resolve(given.prices),
+    redact: yield* FileSettings.redact.resolve(given.redact),
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
     viewer: yield* viewer.resolve(given.viewer),

@@ -11,33 +11,23 @@ import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
-const heading = ["SESSION", "LAST (UTC)", "CALLS", "ERRORS", "TOKENS IN", "OUT", "COST", "AGENTS", "PEOPLE", "TITLE"]
-const errorsColumn = 3
-const rightAligned = new Set([2, 3, 4, 5, 6])
-
 const titleCharacters = 60
 
 const listed = (names: ReadonlyArray<string>): string =>
   Table.printable(Figures.cut(names.slice(0, 3).join(", ") + (names.length > 3 ? ", …" : ""), 40))
 
-const rowOf = (session: Session): ReadonlyArray<string> => [
-  Table.printable(session.session),
-  Figures.minute(session.last_event_at),
-  Figures.integer(session.events),
-  session.errors === 0 ? "" : Figures.integer(session.errors),
-  Figures.integer(session.input_tokens),
-  Figures.integer(session.output_tokens),
-  Figures.dollars(session.cost_usd),
-  listed(session.agents),
-  listed(session.people),
-  Table.printable(Figures.cut(session.title ?? "", titleCharacters))
+const columns: ReadonlyArray<Table.Column<Session>> = [
+  { title: "SESSION", of: ({ session }) => Table.printable(session) },
+  { title: "LAST (UTC)", of: ({ last_event_at }) => Figures.minute(last_event_at) },
+  Table.number("CALLS", ({ events }) => Figures.integer(events)),
+  Table.number("ERRORS", ({ errors }) => Figures.integerOrNone(errors), { paint: Style.red }),
+  Table.number("TOKENS IN", ({ input_tokens }) => Figures.integer(input_tokens)),
+  Table.number("OUT", ({ output_tokens }) => Figures.integer(output_tokens)),
+  Table.number("COST", ({ cost_usd }) => Figures.dollars(cost_usd)),
+  { title: "AGENTS", of: ({ agents }) => listed(agents) },
+  { title: "PEOPLE", of: ({ people }) => listed(people) },
+  { title: "TITLE", of: ({ title }) => Table.printable(Figures.cut(title ?? "", titleCharacters)) }
 ]
-
-const tableOf = (sessions: ReadonlyArray<Session>): string =>
-  Table.format([heading, ...sessions.map(rowOf)], rightAligned, (cell, row, column) => {
-    if (row === 0) return Style.dim(cell)
-    return column === errorsColumn ? Style.red(cell) : cell
-  })
 
 const examples = [
   { command: "tachograph sessions --after 24h", description: "The conversations of the last day, the latest first" },
@@ -66,7 +56,7 @@ export const sessions = Command.make(
         const rows = yield* access.list("listSessions", query, limit)
         if (rows.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
-        else yield* Output.print(tableOf(rows))
+        else yield* Output.print(Table.ofColumns(columns, rows))
       })
     )
   })

@@ -12,39 +12,28 @@ import * as Output from "../terminal/Output.ts"
 import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
-const headings = ["CALLS", "ERRORS", "TOKENS IN", "OUT", "CACHED", "COST", "UNPRICED", "PARTLY", "P50", "P95", "P99"]
-const errorsColumn = 1
+type Column = Table.Column<UsageGroup>
 
-const countOrNone = (count: number): string => (count === 0 ? "" : Figures.integer(count))
-
-const figuresOf = (group: UsageGroup): ReadonlyArray<string> => [
-  Figures.integer(group.events),
-  countOrNone(group.errors),
-  Figures.integer(group.input_tokens),
-  Figures.integer(group.output_tokens),
-  Figures.integer(group.cache_read_tokens),
-  Figures.dollars(group.cost_usd),
-  countOrNone(group.unpriced_events),
-  countOrNone(group.partly_priced_events),
-  Figures.duration(group.duration_ms_p50),
-  Figures.duration(group.duration_ms_p95),
-  Figures.duration(group.duration_ms_p99)
+const figures: ReadonlyArray<Column> = [
+  Table.number("CALLS", ({ events }) => Figures.integer(events)),
+  Table.number("ERRORS", ({ errors }) => Figures.integerOrNone(errors), { paint: Style.red }),
+  Table.number("TOKENS IN", ({ input_tokens }) => Figures.integer(input_tokens)),
+  Table.number("OUT", ({ output_tokens }) => Figures.integer(output_tokens)),
+  Table.number("CACHED", ({ cache_read_tokens }) => Figures.integer(cache_read_tokens)),
+  Table.number("COST", ({ cost_usd }) => Figures.dollars(cost_usd)),
+  Table.number("UNPRICED", ({ unpriced_events }) => Figures.integerOrNone(unpriced_events)),
+  Table.number("PARTLY", ({ partly_priced_events }) => Figures.integerOrNone(partly_priced_events)),
+  Table.number("P50", ({ duration_ms_p50 }) => Figures.duration(duration_ms_p50)),
+  Table.number("P95", ({ duration_ms_p95 }) => Figures.duration(duration_ms_p95)),
+  Table.number("P99", ({ duration_ms_p99 }) => Figures.duration(duration_ms_p99))
 ]
 
 type Dimension = (typeof dimensions)[number]
 
-const tableOf = (groupBy: ReadonlyArray<Dimension>, groups: ReadonlyArray<UsageGroup>): string => {
-  const rows = groups.map((group) => [
-    ...groupBy.map((dimension) => Table.printable(group[dimension] ?? "—")),
-    ...figuresOf(group)
-  ])
-  const heading = [...groupBy.map((dimension) => dimension.replace("_", " ").toUpperCase()), ...headings]
-  const rightAligned = new Set(headings.map((_, index) => groupBy.length + index))
-  return Table.format([heading, ...rows], rightAligned, (cell, row, column) => {
-    if (row === 0) return Style.dim(cell)
-    return column === groupBy.length + errorsColumn ? Style.red(cell) : cell
-  })
-}
+const nameOf = (dimension: Dimension): Column => ({
+  title: dimension.replace("_", " ").toUpperCase(),
+  of: (group) => Table.printable(group[dimension] ?? "—")
+})
 
 const groupBy = Flag.String("by").pipe(
   Flag.withMetavar("GROUPS"),
@@ -90,7 +79,7 @@ export const usage = Command.make(
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
         else if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))
-        else yield* Output.print(tableOf(names, groups))
+        else yield* Output.print(Table.ofColumns([...names.map(nameOf), ...figures], groups))
       })
     )
   })

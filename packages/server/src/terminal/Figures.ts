@@ -5,6 +5,9 @@ const integers = new Intl.NumberFormat("en-US")
 /** `1,234,567`. */
 export const integer = (count: number): string => integers.format(count)
 
+/** Empty for none. */
+export const integerOrNone = (count: number): string => (count === 0 ? "" : integer(count))
+
 /** Of the tokens before it, those that the provider read from its cache. Empty where it does not say, which is no count of 0. */
 export const cached = (tokens: number | null): string => (tokens === null ? "" : ` (${integer(tokens)} cached)`)
 

@@ -1,4 +1,5 @@
 /** Tables for a terminal. */
+import * as Style from "./Style.ts"
 
 /** Escapes control and formatting characters: names may contain line breaks and terminal escape sequences. */
 export const printable = (text: string): string =>
@@ -9,6 +10,30 @@ export const quoted = (text: string): string => printable(JSON.stringify(text))
 
 /** Returns a cell in its colours. Its text is padded already. */
 type Paint = (padded: string, row: number, column: number) => string
+
+/** What a table says of each row. */
+export interface Column<Row> {
+  readonly title: string
+  readonly of: (row: Row) => string
+  /** Whether its cells are aligned at their ends. */
+  readonly isNumber?: boolean
+  /** Returns a cell in its colour. */
+  readonly paint?: (padded: string) => string
+}
+
+/** Rows below the titles of their columns. */
+export const ofColumns = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): string =>
+  format(
+    [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ of }) => of(row)))],
+    new Set(columns.flatMap(({ isNumber }, column) => (isNumber === true ? [column] : []))),
+    (padded, row, column) => (row === 0 ? Style.dim(padded) : (columns[column]!.paint?.(padded) ?? padded))
+  )
+
+/** A column of numbers. */
+export const number = <Row>(title: string, of: Column<Row>["of"], about: Pick<Column<Row>, "paint"> = {}) => ({
+  ...{ title, of, isNumber: true },
+  ...about
+})
 
 /** Aligns rows of cells. `rightAligned` holds the indices of the right-aligned columns. */
 export const format = (
