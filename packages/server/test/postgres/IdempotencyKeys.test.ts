@@ -7,8 +7,8 @@ import { serve, temporaryFolder } from "../TachographProcess.ts"
 
 const apiKey = "a key for two servers"
 const path = "/api/v1/events"
-const repeats = 100
-const rounds = RandomJson.runs(12)
+const repeats = 40
+const rounds = RandomJson.runs(8)
 
 const stores = {
   SQLite: () => `sqlite:${join(temporaryFolder(), "keys.db")}`,

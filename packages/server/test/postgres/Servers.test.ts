@@ -22,13 +22,13 @@ const storage = () => {
 
 const grants = Documented.statements("postgres.md", "GRANT")
 
-describe.concurrent("Four servers over one Postgres", () => {
+describe.concurrent("Three servers over one Postgres", () => {
   const env = { TACHOGRAPH_API_KEY: apiKey, TACHOGRAPH_STORAGE: storage() }
   let servers: ReadonlyArray<Running>
   let clients: ReadonlyArray<HttpClient.Client>
 
   beforeAll(async () => {
-    servers = await Promise.all(Array.from({ length: 4 }, () => serve(["--port", "0"], { env })))
+    servers = await Promise.all(Array.from({ length: 3 }, () => serve(["--port", "0"], { env })))
     clients = servers.map(({ url }) => HttpClient.open(url, apiKey))
   })
   afterAll(async () => {
@@ -48,20 +48,20 @@ describe.concurrent("Four servers over one Postgres", () => {
     const id = /key_\w+/.exec(created.stderr)![0]
     const users = servers.map(({ url }) => HttpClient.open(url, key))
     const statuses = () => Promise.all(users.map(async ({ get }) => (await get("/api/v1/events")).status))
-    expect(await statuses()).toEqual([200, 200, 200, 200])
+    expect(await statuses()).toEqual([200, 200, 200])
     expect((await run(["keys", "revoke", id], { env })).code).toBe(0)
-    await expect.poll(statuses, { interval: 250 }).toEqual([401, 401, 401, 401])
+    await expect.poll(statuses, { interval: 250 }).toEqual([401, 401, 401])
   })
 
-  it("number 200 versions, created through all four, without a gap", async () => {
+  it("number 60 versions, created through all three, without a gap", async () => {
     await clients[0]!.put("/api/v1/agents", { agent_name: "busy" })
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
-        clients[n % 4]!.put("/api/v1/agents/busy/agent-versions", { agent_version_name: `v${n}` })
+      Array.from({ length: 60 }, (_, n) =>
+        clients[n % 3]!.put("/api/v1/agents/busy/agent-versions", { agent_version_name: `v${n}` })
       )
     )
     const numbers = answers.map(({ body }) => body.agent_version_number).sort((a, b) => a - b)
-    expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
+    expect(numbers).toEqual(Array.from({ length: 60 }, (_, n) => n + 1))
   })
 })
 
