@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url"
 const folder = fileURLToPath(new URL("../../node_modules/.cache/tests/programs/", import.meta.url))
 
 export interface Program {
+  /** The bundle, for what is done with its process. */
+  readonly file: string
   /** Runs the program with Node. Resolves with its output; rejects with its errors unless it exits with 0. */
   readonly run: (...args: ReadonlyArray<string>) => Promise<string>
 }
@@ -39,5 +41,5 @@ export const bundle = async (name: string, source: URL): Promise<Program> => {
     banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
     logLevel: "error"
   })
-  return { run: (...args) => run(outfile, args) }
+  return { file: outfile, run: (...args) => run(outfile, args) }
 }

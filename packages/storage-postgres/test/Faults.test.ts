@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { PostgresStorage } from "../src/index.ts"
 import { type OwnPostgres, startPostgres } from "./StartPostgres.ts"
 
-const rounds = Number(process.env["FAULT_ROUNDS"] ?? 2)
+const rounds = Number(process.env["FAULT_ROUNDS"] ?? 1)
 const { seed } = TestSeed
 const key = "a key for the faults"
 

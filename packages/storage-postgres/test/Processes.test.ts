@@ -8,7 +8,7 @@ import { PostgresStorage } from "../src/index.ts"
 import { freshSchema } from "./FreshSchema.ts"
 
 const program = await bundle("postgres-appendEvents", new URL("fixtures/appendEvents.ts", import.meta.url))
-const processes = 8
+const processes = 5
 const events = Number(process.env["PROCESS_EVENTS"] ?? 100)
 
 describe("Postgres, several processes", () => {

@@ -13,7 +13,7 @@ import { PostgresStorage } from "../src/index.ts"
 import { type OwnPostgres, startPostgres } from "./StartPostgres.ts"
 
 const program = await bundle("postgres-recordByKeys", new URL("fixtures/recordByKeys.ts", import.meta.url))
-const events = Number(process.env["STREAM_EVENTS"] ?? 1_500)
+const events = Number(process.env["STREAM_EVENTS"] ?? 500)
 const { seed } = TestSeed
 const key = "a key for the stream"
 

@@ -230,7 +230,7 @@ it(`has no event appear below it while servers record, whose clocks are ahead an
   withServers(emptySchema, ({ storage }, { storage: two }) =>
     Effect.gen(function* () {
       const writers = [{ storage }, { storage: two, aheadMs: -20_000 }, { storage: two, aheadMs: 1_500 }]
-      const { problems, watermarks } = yield* StorageSuite.Settled.look(writers, storage, TestSeed.seed, 120)
+      const { problems, watermarks } = yield* StorageSuite.Settled.look(writers, storage, TestSeed.seed, 60)
       expect(problems).toEqual([])
       expect(watermarks).toBeGreaterThan(1)
     })

@@ -16,13 +16,15 @@ import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawnSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../scripts/vitest/Program.ts"
 import { sqlite, SqliteClient } from "../src/index.ts"
 import { foundIn, freePages, scrubbed, logOfOnePage } from "./RawFiles.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
 const { Calls, StoreCheck, TableCheck } = StorageSuite
+
+const eraseAndDie = await bundle("sqlite-eraseAndDie", new URL("fixtures/eraseAndDie.ts", import.meta.url))
 
 const run = <A, E>(body: (file: string) => Effect.Effect<A, E, Storage | Recorder | SqlClient.SqlClient>) => {
   const file = temporaryFile()
@@ -208,8 +210,9 @@ describe("SQLite, after an erasure", () => {
         yield* Effect.forEach(people, (id) => storage.updatePerson(defaultProject, PersonId.make(id), grown(id)))
       }).pipe(Effect.provide(sqlite(file)))
     )
-    const script = fileURLToPath(new URL("fixtures/eraseAndDie.ts", import.meta.url))
-    const { signal, stderr } = spawnSync(process.execPath, [script, file, "planted-bob"], { encoding: "utf8" })
+    const { signal, stderr } = spawnSync(process.execPath, [eraseAndDie.file, file, "planted-bob"], {
+      encoding: "utf8"
+    })
     expect([signal, stderr]).toEqual(["SIGKILL", ""])
     expect(foundIn(file, ["planted-bob"])).not.toEqual([])
     const both = Layer.merge(sqlite(file), SqliteClient.layer({ filename: file }))
@@ -236,9 +239,9 @@ interface Erased {
 }
 
 describe.each([
-  ["a small file", 0],
-  ["a file of more than 64 MiB", 68]
-])("SQLite, after 200 erasures in %s", (_, mebibytes) => {
+  [200, "a small file", 0],
+  [60, "a file of more than 64 MiB", 68]
+])("SQLite, after %i erasures in %s", (erasures, _, mebibytes) => {
   it("no name and no text of what was erased is in any file", { timeout: 120_000 }, () =>
     run(
       Effect.fnUntraced(function* (file) {
@@ -271,7 +274,7 @@ describe.each([
           const marks = [mark.slice(0, 12), mark.slice(12), bytes.subarray(middle, middle + 24)]
           return { session, person, marks }
         })
-        const count = 400
+        const count = 2 * erasures
         const recorded = yield* Effect.forEach(
           Array.from({ length: count }, (_, n) => n),
           (n) => record(n, 100 + next(900)),
@@ -290,13 +293,13 @@ describe.each([
           SELECT 2, 1, n, 1, randomblob(3500) FROM n`
         if (mebibytes > 0) expect(statSync(file).size).toBeGreaterThan(64 * 1024 * 1024)
         const erased: Array<Erased> = []
-        while (erased.length < 200) erased.push(...recorded.splice(next(recorded.length), 1))
+        while (erased.length < erasures) erased.push(...recorded.splice(next(recorded.length), 1))
         expect(
           foundIn(
             file,
             erased.flatMap(({ marks }) => marks)
           ).length
-        ).toBeGreaterThan(3 * 200)
+        ).toBeGreaterThan(3 * erasures)
         for (const [index, { person, session }] of erased.entries()) {
           if (index % 2 === 0) yield* recorder.erasePerson(PersonId.make(person))
           else {

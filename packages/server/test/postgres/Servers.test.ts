@@ -141,7 +141,9 @@ describe.concurrent("tachograph over Postgres", () => {
       return rows.map(({ name }) => name)
     }
     // Postgres counts what a connection has done when that ends.
-    await expect.poll(deletedFrom).toEqual(expect.arrayContaining(["events", "idempotency_keys", "packs", "people"]))
+    await expect
+      .poll(deletedFrom, { interval: 500 })
+      .toEqual(expect.arrayContaining(["events", "idempotency_keys", "packs", "people"]))
     for (const vacuum of vacuums) {
       const tables = vacuum.match(/\w+/g)
       expect(tables).toEqual(expect.arrayContaining(await deletedFrom()))

@@ -3,8 +3,8 @@ import { Reactivity } from "effect/reactivity"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { copyFileSync, existsSync, readFileSync, renameSync, statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { bundle } from "../../../../scripts/vitest/Program.ts"
 import * as Scrub from "../../src/scrub/Scrub.ts"
 import * as SqliteClient from "../../src/SqliteClient.ts"
 import { foundIn, logOfOnePage } from "../RawFiles.ts"
@@ -47,17 +47,17 @@ const started = (child: ChildProcess) => new Promise<void>((resolve) => child.st
 const ended = (child: ChildProcess) =>
   new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)))
 
-const script = fileURLToPath(new URL("../fixtures/scrub.ts", import.meta.url))
+const program = await bundle("sqlite-scrub", new URL("../fixtures/scrub.ts", import.meta.url))
 
 /** Scrubs in a process of its own. */
 const scrubbing = (file: string, milliseconds: number) =>
-  spawn(process.execPath, [script, file, String(milliseconds)], { stdio: ["ignore", "pipe", "inherit"] })
+  spawn(process.execPath, [program.file, file, String(milliseconds)], { stdio: ["ignore", "pipe", "inherit"] })
 
 describe("Scrub", () => {
   it("removes copies of rows that SQLite has moved, and empties the log", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const planted = yield* plant(sql, 2_000)
+        const planted = yield* plant(sql, 600)
         yield* checkpoint(sql)
         // SQLite overwrites deleted rows, but not these copies.
         expect(foundIn(file, planted.erased).length).toBeGreaterThan(0)
@@ -75,7 +75,7 @@ describe("Scrub", () => {
   it("does nothing unless it is due", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const { erased } = yield* plant(sql, 2_000)
+        const { erased } = yield* plant(sql, 600)
         yield* checkpoint(sql)
         expect(yield* Scrub.run(sql, Number.POSITIVE_INFINITY)).toBeUndefined()
         expect(foundIn(file, erased).length).toBeGreaterThan(0)
@@ -85,7 +85,7 @@ describe("Scrub", () => {
   it("works in steps of at most 4 MiB, between which others commit, and removes what these commit again", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const planted = yield* plant(sql, 2_000, 6_000)
+        const planted = yield* plant(sql, 600, 6_000)
         yield* checkpoint(sql)
         // Fills the connection's cache with the pages that hold copies.
         yield* touch(sql)
@@ -120,7 +120,7 @@ describe("Scrub", () => {
     run(
       Effect.fnUntraced(function* (sql, file) {
         const other = yield* SqliteClient.make({ filename: file })
-        const planted = yield* plant(sql, 2_000)
+        const planted = yield* plant(sql, 600)
         for (const each of [sql, other]) yield* each`SELECT sum(length(properties)) FROM people`
         yield* scrub(sql)
         for (const each of [sql, other]) {
@@ -135,7 +135,7 @@ describe("Scrub", () => {
   it("waits for a reader of an older state, gives up after some seconds, and is still due", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const planted = yield* plant(sql, 2_000)
+        const planted = yield* plant(sql, 600)
         const reader = new DatabaseSync(file, { readOnly: true })
         reader.exec("BEGIN; SELECT count(*) FROM people")
         yield* touch(sql)
@@ -154,7 +154,7 @@ describe("Scrub", () => {
   it("stops when its time is over, and is still due", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const planted = yield* plant(sql, 2_000)
+        const planted = yield* plant(sql, 600)
         expect(yield* scrub(sql, 0)).toBeUndefined()
         expect(yield* versionOf(sql)).toBe(1)
         yield* expectIntact(sql, planted)
@@ -166,7 +166,7 @@ describe("Scrub", () => {
   it("writes nothing to a file that has replaced the open one", () =>
     run(
       Effect.fnUntraced(function* (sql, file) {
-        const { erased } = yield* plant(sql, 2_000)
+        const { erased } = yield* plant(sql, 600)
         yield* checkpoint(sql)
         copyFileSync(file, `${file}.copy`)
         renameSync(`${file}.copy`, file)
@@ -202,7 +202,7 @@ describe("Scrub", () => {
     return run(
       Effect.fnUntraced(function* (sql) {
         expect((yield* sql`PRAGMA page_size`)[0]).toEqual({ page_size: bytes })
-        const planted = yield* plant(sql, 2_000, 100)
+        const planted = yield* plant(sql, 600, 100)
         expect((yield* scrub(sql))!.overwritten).toBeGreaterThan(0)
         expect(foundIn(file, planted.erased)).toEqual([])
         yield* expectIntact(sql, planted)
@@ -232,7 +232,7 @@ describe("Scrub", () => {
     { timeout: 120_000 },
     async () => {
       const file = temporaryFile()
-      const planted = await run((sql) => plant(sql, 2_000, 3_000), file)
+      const planted = await run((sql) => plant(sql, 600, 3_000), file)
       for (const milliseconds of [5, 50, 200]) {
         const child = scrubbing(file, 60_000)
         await started(child)
@@ -259,7 +259,7 @@ describe("Scrub", () => {
     { timeout: 120_000 },
     async () => {
       const file = temporaryFile()
-      const planted = await run((sql) => plant(sql, 2_000, 3_000), file)
+      const planted = await run((sql) => plant(sql, 600, 3_000), file)
       expect(await Promise.all([1, 2].map(() => ended(scrubbing(file, 3_000))))).toEqual([0, 0])
       await run(
         Effect.fnUntraced(function* (sql) {

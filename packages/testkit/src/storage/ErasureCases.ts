@@ -59,7 +59,7 @@ const isOf = (person: string) => (call: Calls.Call) => call.person === person
 export const define = (test: Test) => {
   test("erases a person's texts, leaves all others unchanged, and returns a correct receipt", (storage) =>
     Effect.gen(function* () {
-      const recorded = yield* recordAll(storage, sessions(24, 1))
+      const recorded = yield* recordAll(storage, sessions(12, 1))
       yield* expectEvents(storage, recorded, () => false)
       const before = yield* StoreCheck.look(storage, project)
       expect(before.problems).toEqual([])
@@ -84,7 +84,7 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getPerson(project, PersonId.make(alice)))).toBe("person-not-found")
 
       // Erased pieces are not reused for the same texts.
-      const again = yield* recordAll(storage, sessions(24, 1))
+      const again = yield* recordAll(storage, sessions(12, 1))
       yield* expectEvents(storage, again, () => false)
       expect((yield* StoreCheck.look(storage, project)).problems).toEqual([])
     }))
