@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import { type Event, type EventId, EventSummary } from "../domain/Event.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import * as ReadFacts from "../facts/ReadFacts.ts"
 import { Damage } from "../payload/format/Damage.ts"
@@ -15,11 +14,10 @@ import * as EventReader from "../read/EventReader.ts"
 import { firstIdOf } from "../domain/EventTime.ts"
 import type { NextSession } from "../storage/Inventory.ts"
 import type { FactsChange, StoredSummary } from "../storage/Stored.ts"
-import { CachedSource } from "../verify/CachedSource.ts"
 import { Counts } from "../verify/Finding.ts"
 import * as VerifyRun from "../verify/Run.ts"
 import { SessionPacks } from "../verify/SessionPacks.ts"
-import type { Run } from "./Run.ts"
+import type { LeftEvent, Run } from "./Run.ts"
 
 /** Events in one page. */
 const pageEvents = 500
@@ -37,85 +35,65 @@ const clockAllowanceMs = 1_000
 const inputsFields = JsonValue.fieldsAt(ReadFacts.inputsPaths)
 const outputFields = JsonValue.fieldsAt([], [[]])
 
-export const recompute = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId
-): Effect.fn.Return<void, StorageUnavailable> {
-  const inUse = yield* run.storage.rulesInUse(project)
+export const recompute = Effect.fnUntraced(function* (run: Run): Effect.fn.Return<void, StorageUnavailable> {
+  const inUse = yield* run.storage.rulesInUse(run.project)
   if (inUse.every(({ rules }) => rules === run.rules)) return
-  const source = new CachedSource(run.storage)
   for (let after = VerifyRun.belowAll; ;) {
-    const next: NextSession | undefined = yield* run.storage.nextSession(project, after)
+    const next: NextSession | undefined = yield* run.storage.nextSession(run.project, after)
     if (next === undefined || next.number <= after) return
     after = next.number
     if (next.id === undefined) {
-      yield* leave(run, { project, session: undefined, eventId: undefined, reason: `Session ${after} does not exist` })
-    } else yield* recomputeSession(run, project, source, next.number, next.id)
+      yield* leave(run, { session: undefined, eventId: undefined, reason: `Session ${after} does not exist` })
+    } else yield* recomputeSession(run, next.number, next.id)
   }
 })
 
-const leave = (run: Run, left: Parameters<Run["report"]>[0]) => {
+const leave = (run: Run, left: Omit<LeftEvent, "project">) => {
   run.counts.left++
-  return run.report(left)
+  return run.report({ project: run.project, ...left })
 }
 
 const recomputeSession = Effect.fnUntraced(function* (
   run: Run,
-  project: ProjectId,
-  source: CachedSource,
   session: number,
   id: SessionId
 ): Effect.fn.Return<void, StorageUnavailable> {
   const below = firstIdOf(run.startedAt.epochMilliseconds + clockAllowanceMs)
-  source.startSession(project, session)
+  run.source.startSession(run.project, session)
   let isCached = false
   for (let after: EventId | undefined; ;) {
     const query = { session: id, order: "asc", limit: pageEvents, below, ...(after && { after }) } as const
-    const page: ReadonlyArray<StoredSummary> = yield* run.throttle(run.storage.listEvents(project, query))
+    const page: ReadonlyArray<StoredSummary> = yield* run.throttle(run.storage.listEvents(run.project, query))
     const last = page.at(-1)?.id
     if (last === undefined || (after !== undefined && last <= after)) return
     after = last
     const stale = page.filter(({ rules }) => rules !== run.rules)
     if (stale.length >= cachedFromEvents && !isCached) {
-      yield* cachePacks(run, project, source, session)
+      yield* cachePacks(run, session)
       isCached = true
     }
-    for (let at = 0; at < stale.length;) at += yield* run.throttle(step(run, project, source, session, stale.slice(at)))
+    for (let at = 0; at < stale.length;) at += yield* run.throttle(step(run, session, stale.slice(at)))
   }
 })
 
 /** Damage is found again at the events that need the packs. */
-const cachePacks = (run: Run, project: ProjectId, source: CachedSource, session: number) => {
-  const verifying: VerifyRun.ProjectRun = {
-    project,
-    storage: run.storage,
-    throttle: run.throttle,
-    source,
-    counts: new Counts(),
-    reported: new Set(),
-    report: () => Effect.void
-  }
+const cachePacks = (run: Run, session: number) => {
+  const verifying = { ...run, counts: new Counts(), reported: new Set<EventId>(), report: () => Effect.void }
   return VerifyRun.attempt(verifying, new SessionPacks(verifying, session).read())
 }
 
 /** Returns how many of the events it has looked at. */
-const step = Effect.fnUntraced(function* (
-  run: Run,
-  project: ProjectId,
-  source: CachedSource,
-  session: number,
-  stale: ReadonlyArray<StoredSummary>
-) {
+const step = Effect.fnUntraced(function* (run: Run, session: number, stale: ReadonlyArray<StoredSummary>) {
   const changes: Array<FactsChange> = []
   let looked = 0
   for (let bytesLeft = bytesPerStep; looked < Math.min(stale.length, eventsPerStep) && bytesLeft > 0;) {
     const stored = stale[looked++]!
-    const event = yield* read(run, project, source, stored)
+    const event = yield* read(run, stored)
     if (event === undefined) continue
     bytesLeft -= event.inputsBytes + event.outputBytes
-    changes.push(changeOf(run, project, event))
+    changes.push(changeOf(run, event))
   }
-  const replaced = yield* run.storage.replaceFacts(project, session, run.rules, changes)
+  const replaced = yield* run.storage.replaceFacts(run.project, session, run.rules, changes)
   run.counts.events += replaced
   run.counts.changed += Math.min(replaced, changes.filter(({ checksum, was }) => checksum !== was).length)
   return looked
@@ -124,20 +102,18 @@ const step = Effect.fnUntraced(function* (
 /** Undefined if the event was erased meanwhile, or cannot be read. */
 const read = Effect.fnUntraced(function* (
   run: Run,
-  project: ProjectId,
-  source: CachedSource,
   { id, summary }: StoredSummary
 ): Effect.fn.Return<Event | undefined, StorageUnavailable> {
-  const cached = yield* Effect.exit(EventReader.readOnce(source, project, id))
+  const cached = yield* Effect.exit(EventReader.readOnce(run.source, run.project, id))
   if (Exit.isSuccess(cached)) return cached.value
   if (Cause.hasInterrupts(cached.cause)) return yield* Effect.failCause(cached.cause as Cause.Cause<never>)
   // What is cached may be older than what is stored.
-  const again = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), project, id))
+  const again = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), run.project, id))
   if (Exit.isSuccess(again)) return again.value
   const error = Cause.squash(again.cause)
   if ((error as { readonly _tag?: unknown } | null)?._tag === "event-not-found") return undefined
   if (!(error instanceof Damage)) return yield* Effect.failCause(again.cause as Cause.Cause<StorageUnavailable>)
-  yield* leave(run, { project, session: summary?.session, eventId: id, reason: error.message })
+  yield* leave(run, { session: summary?.session, eventId: id, reason: error.message })
   return undefined
 })
 
@@ -146,7 +122,7 @@ const valueOf = (text: Uint8Array, fields: JsonValue.Fields): unknown => {
   return "value" in parsed ? parsed.value : undefined
 }
 
-const changeOf = (run: Run, project: ProjectId, event: Event): FactsChange => {
+const changeOf = (run: Run, event: Event): FactsChange => {
   const { metadata: _, payload, ...before } = event
   run.counts.textBytes += payload.inputs.length + payload.output.length
   const inputs = valueOf(payload.inputs, inputsFields)
@@ -154,5 +130,5 @@ const changeOf = (run: Run, project: ProjectId, event: Event): FactsChange => {
   const read = run.readFacts(event.api, inputs, valueOf(payload.output, outputFields), event)
   const cost = ReadFacts.costOf(run.prices, read, event.occurredAt ?? event.receivedAt)
   const summary = new EventSummary({ ...before, ...read.facts, ...cost }, { disableChecks: true })
-  return { was: Checksum.ofSummary(project, event), summary, checksum: Checksum.ofSummary(project, summary) }
+  return { was: Checksum.ofSummary(run.project, event), summary, checksum: Checksum.ofSummary(run.project, summary) }
 }

@@ -6,11 +6,11 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
-import type { ProjectId } from "../domain/Project.ts"
 import * as Deriver from "../derive/Deriver.ts"
 import * as Prices from "../facts/Prices.ts"
 import * as Rules from "../facts/Rules.ts"
 import type { Storage } from "../Storage.ts"
+import { CachedSource } from "../verify/CachedSource.ts"
 import * as FactsOfEvents from "./FactsOfEvents.ts"
 import type { Options, Run } from "./Run.ts"
 
@@ -24,7 +24,7 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
   storage: Storage["Service"],
   { projects, ...options }: Options
 ): Effect.fn.Return<void, StorageUnavailable> {
-  const run: Run = {
+  const run = {
     ...options,
     storage,
     prices: yield* Effect.orDie(Prices.load),
@@ -32,12 +32,13 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
     readFacts: (yield* Rules.Rules).read,
     startedAt: yield* DateTime.now
   }
-  for (const project of projects) yield* reindexProject(run, project)
+  for (const project of projects) yield* reindexProject({ ...run, project, source: new CachedSource(storage) })
 })
 
 /** What follows from facts comes after them. */
-const reindexProject = Effect.fnUntraced(function* (run: Run, project: ProjectId) {
-  yield* FactsOfEvents.recompute(run, project)
+const reindexProject = Effect.fnUntraced(function* (run: Run) {
+  const { project } = run
+  yield* FactsOfEvents.recompute(run)
   yield* run.throttle(run.storage.dropDerived(project))
   yield* Deriver.derive(run.storage, project, run.throttle)
 })

@@ -1,4 +1,4 @@
-/** What all parts of a run share. */
+/** What the parts of a reindexing share. */
 import type { PriceList } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
@@ -8,6 +8,7 @@ import type { SessionId } from "../domain/Session.ts"
 import type * as ReadFacts from "../facts/ReadFacts.ts"
 import type { Storage } from "../Storage.ts"
 import type { Throttle } from "../Throttle.ts"
+import type { CachedSource } from "../verify/CachedSource.ts"
 
 export interface Options {
   readonly projects: ReadonlyArray<ProjectId>
@@ -42,8 +43,11 @@ export class Counts {
   left = 0
 }
 
+/** Of one project. */
 export interface Run extends Omit<Options, "projects"> {
+  readonly project: ProjectId
   readonly storage: Storage["Service"]
+  readonly source: CachedSource
   readonly prices: PriceList.PriceList
   /** By which events are computed now. */
   readonly rules: string
