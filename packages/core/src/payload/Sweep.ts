@@ -12,7 +12,7 @@ import * as Pack from "./format/Pack.ts"
 import * as PackContent from "./format/PackContent.ts"
 import * as PackHead from "./format/PackHead.ts"
 import * as PackRanges from "./format/PackRanges.ts"
-import { Reach } from "./Reach.ts"
+import { ReachedPieces } from "./ReachedPieces.ts"
 
 /** A pack, and whether its event still exists. */
 export interface SweepPack extends Pack.StoredPack {
@@ -55,7 +55,7 @@ const emptyTemplate = Buffer.of(0)
 const maxStepOperations = 100_000
 
 export class Sweep {
-  readonly #reach: Reach
+  readonly #reach: ReachedPieces
   /** The lowest pack that was swept. */
   #low = Number.POSITIVE_INFINITY
   /** The highest pack that was marked from. */
@@ -68,7 +68,7 @@ export class Sweep {
 
   /** Copies the state of another sweep, so that a retried transaction can start from it again. */
   constructor(from?: Sweep) {
-    this.#reach = new Reach(from === undefined ? undefined : from.#reach)
+    this.#reach = new ReachedPieces(from === undefined ? undefined : from.#reach)
     if (from === undefined) return
     this.#low = from.#low
     this.#high = from.#high

@@ -16,7 +16,7 @@ import * as Pack from "../payload/format/Pack.ts"
 import type * as PackContent from "../payload/format/PackContent.ts"
 import * as PackHead from "../payload/format/PackHead.ts"
 import * as PackRanges from "../payload/format/PackRanges.ts"
-import { Reach } from "../payload/Reach.ts"
+import { ReachedPieces } from "../payload/ReachedPieces.ts"
 import type { Storage } from "../Storage.ts"
 import type { StoredEvent, StoredSummary } from "../storage/Stored.ts"
 import type * as DamageLog from "./DamageLog.ts"
@@ -269,7 +269,7 @@ const open = Effect.fnUntraced(function* (
   packs: ReadonlyArray<Pack.StoredPack>,
   { chains, copies }: Unpacked
 ): Effect.fn.Return<OpenEvent> {
-  const reach = new Reach()
+  const reach = new ReachedPieces()
   const pieces = new Map<Join.PieceNumber, PackContent.TemplateSpan>()
   let texts: Pick<PackContent.Contents, "inputs" | "output"> | undefined
   let sliceBytesLeft = sliceBytes

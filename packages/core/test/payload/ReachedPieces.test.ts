@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as PackContent from "../../src/payload/format/PackContent.ts"
-import { Reach } from "../../src/payload/Reach.ts"
+import { ReachedPieces } from "../../src/payload/ReachedPieces.ts"
 import { template, text } from "./Templates.ts"
 
 /** Small buffers share their memory with others, unlike those of a decompressor. */
@@ -51,9 +51,9 @@ const newer = contents(
 
 const numbers = (reached: ReadonlyMap<number, unknown>) => Array.from(reached.keys()).sort((a, b) => a - b)
 
-describe("Reach", () => {
+describe("ReachedPieces", () => {
   it("finds what texts reach directly and through pieces, from the newest pack to the oldest", () => {
-    const reach = new Reach()
+    const reach = new ReachedPieces()
     expect(numbers(reach.visit([newer], [newer.inputs, newer.output]))).toEqual([-2, 3])
     expect(reach.shared).toEqual([names[0]])
     expect(numbers(reach.visit([older], []))).toEqual([1])
@@ -61,28 +61,28 @@ describe("Reach", () => {
   })
 
   it("finds the same in packs that are visited together", () => {
-    const reach = new Reach()
+    const reach = new ReachedPieces()
     expect(numbers(reach.visit([older, newer], [newer.inputs, newer.output]))).toEqual([-2, 1, 3])
     expect(reach.shared).toEqual([names[0]])
   })
 
   it("adds the texts of older packs", () => {
-    const reach = new Reach()
+    const reach = new ReachedPieces()
     reach.visit([newer], [newer.inputs])
     expect(numbers(reach.visit([older], [older.inputs]))).toEqual([1, 2])
     expect(reach.shared).toEqual(names)
   })
 
   it("changes no copy", () => {
-    const reach = new Reach()
+    const reach = new ReachedPieces()
     reach.visit([newer], [newer.inputs])
-    const copy = new Reach(reach)
+    const copy = new ReachedPieces(reach)
     expect(numbers(copy.visit([older], []))).toEqual([1])
     expect(numbers(reach.visit([older], []))).toEqual([1])
   })
 
   it("retains no content of a pack in the names of shared pieces", () => {
-    const reach = new Reach()
+    const reach = new ReachedPieces()
     reach.visit([newer], [newer.inputs])
     for (const name of reach.shared) expect(name.buffer).not.toBe(newer.inputs.content.buffer)
   })

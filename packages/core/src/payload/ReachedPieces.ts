@@ -18,13 +18,13 @@ interface Added {
 }
 
 /** The pieces of one kind: all that are reached, and where those of the packs are that are visited now. */
-class Kind {
+class ReachedOfKind {
   readonly #reached: PieceSet
   /** In ascending order. */
   #visited: ReadonlyArray<Added> = []
   #onReached: (number: number, span: PackContent.TemplateSpan) => void = () => {}
 
-  constructor(from?: Kind) {
+  constructor(from?: ReachedOfKind) {
     this.#reached = new PieceSet(from === undefined ? undefined : from.#reached)
   }
 
@@ -60,16 +60,16 @@ class Kind {
   }
 }
 
-export class Reach {
-  readonly #history: Kind
-  readonly #parts: Kind
+export class ReachedPieces {
+  readonly #history: ReachedOfKind
+  readonly #parts: ReachedOfKind
   readonly #shared: Map<string, Buffer>
   #references = 0
 
   /** Copies another one. */
-  constructor(from?: Reach) {
-    this.#history = new Kind(from === undefined ? undefined : from.#history)
-    this.#parts = new Kind(from === undefined ? undefined : from.#parts)
+  constructor(from?: ReachedPieces) {
+    this.#history = new ReachedOfKind(from === undefined ? undefined : from.#history)
+    this.#parts = new ReachedOfKind(from === undefined ? undefined : from.#parts)
     this.#shared = new Map(from === undefined ? [] : from.#shared)
   }
 
