@@ -15,9 +15,9 @@ import { firstIdOf } from "../domain/EventTime.ts"
 import type { NextSession } from "../storage/Inventory.ts"
 import type { FactsChange, StoredSummary } from "../storage/Stored.ts"
 import { Counts } from "../verify/Finding.ts"
-import * as VerifyRun from "../verify/Run.ts"
+import * as Verification from "../verify/Verification.ts"
 import { SessionPacks } from "../verify/SessionPacks.ts"
-import type { LeftEvent, Run } from "./Run.ts"
+import type { LeftEvent, Reindexing } from "./Reindexing.ts"
 
 /** Events in one page. */
 const pageEvents = 500
@@ -35,10 +35,10 @@ const clockAllowanceMs = 1_000
 const inputsFields = JsonValue.fieldsAt(ReadFacts.inputsPaths)
 const outputFields = JsonValue.fieldsAt([], [[]])
 
-export const recompute = Effect.fnUntraced(function* (run: Run): Effect.fn.Return<void, StorageUnavailable> {
+export const recompute = Effect.fnUntraced(function* (run: Reindexing): Effect.fn.Return<void, StorageUnavailable> {
   const inUse = yield* run.storage.rulesInUse(run.project)
   if (inUse.every(({ rules }) => rules === run.rules)) return
-  for (let after = VerifyRun.belowAll; ;) {
+  for (let after = Verification.belowAll; ;) {
     const next: NextSession | undefined = yield* run.storage.nextSession(run.project, after)
     if (next === undefined || next.number <= after) return
     after = next.number
@@ -48,13 +48,13 @@ export const recompute = Effect.fnUntraced(function* (run: Run): Effect.fn.Retur
   }
 })
 
-const leave = (run: Run, left: Omit<LeftEvent, "project">) => {
+const leave = (run: Reindexing, left: Omit<LeftEvent, "project">) => {
   run.counts.left++
   return run.report({ project: run.project, ...left })
 }
 
 const recomputeSession = Effect.fnUntraced(function* (
-  run: Run,
+  run: Reindexing,
   session: number,
   id: SessionId
 ): Effect.fn.Return<void, StorageUnavailable> {
@@ -77,13 +77,13 @@ const recomputeSession = Effect.fnUntraced(function* (
 })
 
 /** Damage is found again at the events that need the packs. */
-const cachePacks = (run: Run, session: number) => {
+const cachePacks = (run: Reindexing, session: number) => {
   const verifying = { ...run, counts: new Counts(), reported: new Set<EventId>(), report: () => Effect.void }
-  return VerifyRun.attempt(verifying, new SessionPacks(verifying, session).read())
+  return Verification.attempt(verifying, new SessionPacks(verifying, session).read())
 }
 
 /** Returns how many of the events it has looked at. */
-const step = Effect.fnUntraced(function* (run: Run, session: number, stale: ReadonlyArray<StoredSummary>) {
+const step = Effect.fnUntraced(function* (run: Reindexing, session: number, stale: ReadonlyArray<StoredSummary>) {
   const changes: Array<FactsChange> = []
   let looked = 0
   for (let bytesLeft = bytesPerStep; looked < Math.min(stale.length, eventsPerStep) && bytesLeft > 0;) {
@@ -101,7 +101,7 @@ const step = Effect.fnUntraced(function* (run: Run, session: number, stale: Read
 
 /** Undefined if the event was erased meanwhile, or cannot be read. */
 const read = Effect.fnUntraced(function* (
-  run: Run,
+  run: Reindexing,
   { id, summary }: StoredSummary
 ): Effect.fn.Return<Event | undefined, StorageUnavailable> {
   const cached = yield* Effect.exit(EventReader.readOnce(run.source, run.project, id))
@@ -122,7 +122,7 @@ const valueOf = (text: Uint8Array, fields: JsonValue.Fields): unknown => {
   return "value" in parsed ? parsed.value : undefined
 }
 
-const changeOf = (run: Run, event: Event): FactsChange => {
+const changeOf = (run: Reindexing, event: Event): FactsChange => {
   const { metadata: _, payload, ...before } = event
   run.counts.textBytes += payload.inputs.length + payload.output.length
   const inputs = valueOf(payload.inputs, inputsFields)

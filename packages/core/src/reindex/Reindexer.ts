@@ -12,9 +12,9 @@ import * as Rules from "../facts/Rules.ts"
 import type { Storage } from "../Storage.ts"
 import { CachedSource } from "../verify/CachedSource.ts"
 import * as FactsOfEvents from "./FactsOfEvents.ts"
-import type { Options, Run } from "./Run.ts"
+import type { Options, Reindexing } from "./Reindexing.ts"
 
-export { Counts, type LeftEvent } from "./Run.ts"
+export { Counts, type LeftEvent } from "./Reindexing.ts"
 
 /** By which events are computed now, with the prices of the reference `Prices`. */
 export const currentRules: Effect.Effect<string> = Rules.current
@@ -36,7 +36,7 @@ export const reindex = Effect.fn("Reindexer.reindex")(function* (
 })
 
 /** What follows from facts comes after them. */
-const reindexProject = Effect.fnUntraced(function* (run: Run) {
+const reindexProject = Effect.fnUntraced(function* (run: Reindexing) {
   const { project } = run
   yield* FactsOfEvents.recompute(run)
   yield* run.throttle(run.storage.dropDerived(project))

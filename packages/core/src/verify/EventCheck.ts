@@ -11,7 +11,7 @@ import * as EventReader from "../read/EventReader.ts"
 import type { EventQuery } from "../storage/Lists.ts"
 import type { StoredEvent, StoredSummary } from "../storage/Stored.ts"
 import type { Lost } from "./Finding.ts"
-import { attempt, maxReported, type ProjectRun } from "./Run.ts"
+import { attempt, maxReported, type ProjectVerification } from "./Verification.ts"
 
 /** Events and bytes of their texts that are read in one step. */
 const eventsPerStep = 64
@@ -22,7 +22,7 @@ export type Filter = Pick<EventQuery, "session" | "agent" | "person">
 
 /** Whether a list has the event now. */
 export const isListed = (
-  { project, storage }: ProjectRun,
+  { project, storage }: ProjectVerification,
   filter: Filter,
   id: EventId
 ): Effect.Effect<boolean, StorageUnavailable> =>
@@ -32,7 +32,10 @@ export const isListed = (
   )
 
 /** Whether an id leads to an event. One that cannot be read is there. */
-export const isFound = ({ project, storage }: ProjectRun, id: EventId): Effect.Effect<boolean, StorageUnavailable> =>
+export const isFound = (
+  { project, storage }: ProjectVerification,
+  id: EventId
+): Effect.Effect<boolean, StorageUnavailable> =>
   storage.getEvent(project, id).pipe(
     Effect.as(true),
     Effect.catchTag("event-not-found", () => Effect.succeed(false)),
@@ -50,7 +53,7 @@ export interface Listed {
 
 /** Checks events in steps of bounded size. */
 export const checkAll = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   listed: ReadonlyArray<Listed>
 ): Effect.fn.Return<void, StorageUnavailable> {
   let at = 0
@@ -63,7 +66,7 @@ export const checkAll = Effect.fnUntraced(function* (
 
 /** Returns the bytes of the event's texts. */
 export const check = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   listed: Listed
 ): Effect.fn.Return<number, StorageUnavailable> {
   run.counts.events++
@@ -78,7 +81,7 @@ export const check = Effect.fnUntraced(function* (
   return 0
 })
 
-const lookAgain = Effect.fnUntraced(function* (run: ProjectRun, { id, isStill, session }: Listed) {
+const lookAgain = Effect.fnUntraced(function* (run: ProjectVerification, { id, isStill, session }: Listed) {
   const exit = yield* Effect.exit(EventReader.readAgain(EventReader.sourceOf(run.storage), run.project, id))
   if (Exit.isSuccess(exit)) return
   const error = Cause.squash(exit.cause)
@@ -92,7 +95,7 @@ const lookAgain = Effect.fnUntraced(function* (run: ProjectRun, { id, isStill, s
 })
 
 const reportDamage = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   id: EventId,
   session: SessionId | undefined,
   damage: Damage
@@ -114,7 +117,7 @@ const missingName = ({ summary }: StoredSummary): string | undefined => {
   return missing.length === 0 ? undefined : `Its ${missing.join(" and its ")} cannot be found`
 }
 
-const lostOf = Effect.fnUntraced(function* (run: ProjectRun, stored: StoredEvent): Effect.fn.Return<Lost> {
+const lostOf = Effect.fnUntraced(function* (run: ProjectVerification, stored: StoredEvent): Effect.fn.Return<Lost> {
   if (EventReader.damageOfFields(run.project, stored) === undefined) return "texts"
   const texts = EventReader.readTexts(EventReader.sourceOf(run.storage), run.project, stored, undefined)
   return Exit.isSuccess(yield* Effect.exit(texts)) ? "fields" : "fields and texts"

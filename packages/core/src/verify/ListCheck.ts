@@ -6,7 +6,7 @@ import type { SessionId } from "../domain/Session.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import * as EventCheck from "./EventCheck.ts"
-import { attempt, type ProjectRun } from "./Run.ts"
+import { attempt, type ProjectVerification } from "./Verification.ts"
 
 /** Events in one page. */
 const pageEvents = 500
@@ -21,7 +21,10 @@ const kinds = ["session", "agent", "person"] as const
 type Kind = (typeof kinds)[number]
 
 /** Checks the lists that must have the events from an id on, or all of them. */
-export const check = (run: ProjectRun, since: EventId | undefined): Effect.Effect<void, StorageUnavailable> => {
+export const check = (
+  run: ProjectVerification,
+  since: EventId | undefined
+): Effect.Effect<void, StorageUnavailable> => {
   const fingerprints = new Set<string>()
   const rules = new Map<string, EventId>()
   const pages = forEachPage(run, since, (page) =>
@@ -33,11 +36,11 @@ export const check = (run: ProjectRun, since: EventId | undefined): Effect.Effec
   return Effect.andThen(pages, attempt(run, checkRules(run, rules)))
 }
 
-const listOnly = (run: ProjectRun, id: EventId) =>
+const listOnly = (run: ProjectVerification, id: EventId) =>
   run.storage.listEvents(run.project, { order: "asc", after: Uuid.previous(id), limit: 1 })
 
 /** Events are counted by the rules by which their facts were computed. `rules` have an event each. */
-const checkRules = Effect.fnUntraced(function* (run: ProjectRun, rules: ReadonlyMap<string, EventId>) {
+const checkRules = Effect.fnUntraced(function* (run: ProjectVerification, rules: ReadonlyMap<string, EventId>) {
   for (const [name, eventId] of rules) {
     // Others may compute the event by newer rules meanwhile, or erase it.
     const isStill = Effect.map(listOnly(run, eventId), ([listed]) => listed?.id === eventId && listed.rules === name)
@@ -51,7 +54,7 @@ const checkRules = Effect.fnUntraced(function* (run: ProjectRun, rules: Readonly
 
 /** Checks the events of sessions whose own lists cannot be read, and those whose session cannot. */
 export const checkEventsOf = (
-  run: ProjectRun,
+  run: ProjectVerification,
   sessions: ReadonlySet<SessionId>
 ): Effect.Effect<void, StorageUnavailable> =>
   forEachPage(run, undefined, (page) =>
@@ -69,7 +72,7 @@ export const checkEventsOf = (
 
 /** Pages of the project's list. */
 const forEachPage = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   since: EventId | undefined,
   use: (page: ReadonlyArray<StoredSummary>) => Effect.Effect<unknown, StorageUnavailable>
 ): Effect.fn.Return<void, StorageUnavailable> {
@@ -89,7 +92,7 @@ const forEachPage = Effect.fnUntraced(function* (
 })
 
 const checkPage = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   page: ReadonlyArray<StoredSummary>,
   fingerprints: Set<string>
 ) {
@@ -106,7 +109,7 @@ const checkPage = Effect.fnUntraced(function* (
 
 /** The list must have, within the range of the group's ids, exactly the events of the group. */
 const compareWithList = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   kind: Kind,
   filter: EventCheck.Filter,
   group: ReadonlyArray<StoredSummary>
@@ -129,7 +132,7 @@ const compareWithList = Effect.fnUntraced(function* (
 })
 
 const lookForMissing = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   kind: Kind,
   filter: EventCheck.Filter,
   listed: StoredSummary
@@ -148,7 +151,7 @@ const lookForMissing = Effect.fnUntraced(function* (
 })
 
 const checkFingerprint = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   id: EventId,
   { fingerprintId, session }: EventSummary,
   known: Set<string>

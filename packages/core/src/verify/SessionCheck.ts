@@ -5,7 +5,7 @@ import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { NextSession, SessionEvent } from "../storage/Inventory.ts"
 import * as EventCheck from "./EventCheck.ts"
-import { attempt, type ProjectRun } from "./Run.ts"
+import { attempt, type ProjectVerification } from "./Verification.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import { SessionPacks } from "./SessionPacks.ts"
 
@@ -18,7 +18,7 @@ const firstPause = Duration.millis(250)
 
 /** Returns whether its list of events could be read to the end. */
 export const check = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   { id, number }: NextSession
 ): Effect.fn.Return<boolean, StorageUnavailable> {
   run.counts.sessions++
@@ -46,18 +46,18 @@ export const check = Effect.fnUntraced(function* (
   }
 })
 
-const eventsAfter = ({ project, storage }: ProjectRun, session: number, after: SessionEvent | undefined) =>
+const eventsAfter = ({ project, storage }: ProjectVerification, session: number, after: SessionEvent | undefined) =>
   storage.sessionEvents(project, session, after, pageEvents)
 
 const isAfter = (event: SessionEvent, other: SessionEvent): boolean =>
   event.agent > other.agent || (event.agent === other.agent && event.id > other.id)
 
 /** Whether the page after `start` still has the event. A look-up of its own may not find what the page has. */
-const isStill = (run: ProjectRun, session: number, start: SessionEvent | undefined, { id }: SessionEvent) =>
+const isStill = (run: ProjectVerification, session: number, start: SessionEvent | undefined, { id }: SessionEvent) =>
   Effect.map(eventsAfter(run, session, start), (page) => page.some((event) => event.id === id))
 
 /** Leaves the open chains to the check of the events. */
-const checkPacks = Effect.fnUntraced(function* (run: ProjectRun, session: number) {
+const checkPacks = Effect.fnUntraced(function* (run: ProjectVerification, session: number) {
   let pause = firstPause
   for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
     run.source.startSession(run.project, session)
@@ -81,7 +81,7 @@ const checkPacks = Effect.fnUntraced(function* (run: ProjectRun, session: number
 })
 
 /** The session's name must lead to it. */
-const checkName = Effect.fnUntraced(function* (run: ProjectRun, id: SessionId, session: number) {
+const checkName = Effect.fnUntraced(function* (run: ProjectVerification, id: SessionId, session: number) {
   const found = yield* run.storage.getSession(run.project, id)
   if (found?.number === session) return
   // It may have been erased, and another one of its name recorded. A number is not used again.

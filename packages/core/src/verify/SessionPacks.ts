@@ -12,7 +12,7 @@ import * as Template from "../payload/format/Template.ts"
 import { keyOf } from "../payload/Join.ts"
 import * as OpenChain from "../read/OpenChain.ts"
 import type { ListedPack, PackPage } from "../storage/Inventory.ts"
-import { belowAll, type ProjectRun } from "./Run.ts"
+import { belowAll, type ProjectVerification } from "./Verification.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
@@ -28,7 +28,7 @@ interface Last extends PackContent.Counts {
 }
 
 export class SessionPacks {
-  readonly #run: ProjectRun
+  readonly #run: ProjectVerification
   readonly #session: number
   /** Pages start above this pack. */
   #above = belowAll
@@ -51,7 +51,7 @@ export class SessionPacks {
   /** Packs with texts of an event that was erased, although the session is swept. */
   readonly withErasedTexts: Array<number> = []
 
-  constructor(run: ProjectRun, session: number) {
+  constructor(run: ProjectVerification, session: number) {
     this.#run = run
     this.#session = session
   }

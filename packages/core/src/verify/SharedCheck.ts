@@ -6,13 +6,15 @@ import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { ListedShared } from "../storage/Inventory.ts"
-import { attempt, type ProjectRun } from "./Run.ts"
+import { attempt, type ProjectVerification } from "./Verification.ts"
 import { nameOf } from "./SessionCounters.ts"
 
 /** Stored bytes of one page. */
 const pageBytes = 2 * 1024 * 1024
 
-export const check = Effect.fnUntraced(function* (run: ProjectRun): Effect.fn.Return<void, StorageUnavailable> {
+export const check = Effect.fnUntraced(function* (
+  run: ProjectVerification
+): Effect.fn.Return<void, StorageUnavailable> {
   yield* attempt(run, checkCounters(run))
   let after: Uint8Array | undefined
   for (;;) {
@@ -27,7 +29,7 @@ export const check = Effect.fnUntraced(function* (run: ProjectRun): Effect.fn.Re
 })
 
 const checkPiece = Effect.fnUntraced(function* (
-  run: ProjectRun,
+  run: ProjectVerification,
   { bytes, checksum, isOwned, sha256, size }: ListedShared
 ) {
   run.counts.sharedPieces++
@@ -61,7 +63,7 @@ const totals: ReadonlyArray<readonly [of: keyof UsageTotals, name: string]> = [
   ["storedBytes", "stored bytes"]
 ]
 
-const checkCounters = Effect.fnUntraced(function* (run: ProjectRun) {
+const checkCounters = Effect.fnUntraced(function* (run: ProjectVerification) {
   const { agents, numbers, shared } = yield* run.throttle(run.storage.projectAccount(run.project))
   const wrong = (counter: string, kept: number, actual: number) =>
     run.report({ problem: "counter-wrong", reason: `The counter of ${counter} is ${kept} instead of ${actual}` })

@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { DerivedPlace } from "../storage/Derived.ts"
-import { attempt, type ProjectRun, type Run } from "./Run.ts"
+import { attempt, type ProjectVerification, type Verification } from "./Verification.ts"
 
 /** What the database finds wrong with its tables is damage that reads may not come across, such as of an index. */
-export const checkTables = Effect.fnUntraced(function* (run: Run): Effect.fn.Return<void, StorageUnavailable> {
+export const checkTables = Effect.fnUntraced(function* (run: Verification): Effect.fn.Return<void, StorageUnavailable> {
   for (let after: string | undefined; ;) {
     const checked = yield* attempt(run, run.throttle(run.storage.checkTable(after)))
     if (checked === undefined) return
@@ -16,7 +16,9 @@ export const checkTables = Effect.fnUntraced(function* (run: Run): Effect.fn.Ret
 })
 
 /** Compares what is derived from the events of a project with them. */
-export const checkDerived = Effect.fnUntraced(function* (run: ProjectRun): Effect.fn.Return<void, StorageUnavailable> {
+export const checkDerived = Effect.fnUntraced(function* (
+  run: ProjectVerification
+): Effect.fn.Return<void, StorageUnavailable> {
   for (let after: DerivedPlace | undefined; ;) {
     const checked = yield* attempt(run, run.throttle(run.storage.checkDerived(run.project, after)))
     for (const what of checked?.damage ?? []) {

@@ -14,7 +14,7 @@ import type { Throttle } from "../Throttle.ts"
 import { CachedSource } from "./CachedSource.ts"
 import type { Counts, Finding } from "./Finding.ts"
 import * as ListCheck from "./ListCheck.ts"
-import * as Run from "./Run.ts"
+import * as Verification from "./Verification.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as SharedCheck from "./SharedCheck.ts"
 import * as StorageChecks from "./StorageChecks.ts"
@@ -39,7 +39,7 @@ export const verify = Effect.fn("Verifier.verify")(function* (
   storage: Storage["Service"],
   { counts, projects, report, session, since, throttle }: Options
 ): Effect.fn.Return<void, SessionNotFound | StorageUnavailable> {
-  const run: Run.Run = {
+  const run: Verification.Verification = {
     storage,
     throttle,
     counts,
@@ -52,7 +52,7 @@ export const verify = Effect.fn("Verifier.verify")(function* (
   }
   if (session !== undefined) return yield* verifySession(run, projects, session)
   if (since === undefined) yield* StorageChecks.checkTables(run)
-  for (const ofProject of projects.map((project) => Run.ofProject(run, project))) {
+  for (const ofProject of projects.map((project) => Verification.ofProject(run, project))) {
     counts.projects++
     yield* ListCheck.check(ofProject, since)
     yield* verifySessions(ofProject, since)
@@ -63,22 +63,26 @@ export const verify = Effect.fn("Verifier.verify")(function* (
   }
 })
 
-const verifySession = Effect.fnUntraced(function* (run: Run.Run, projects: ReadonlyArray<ProjectId>, id: SessionId) {
+const verifySession = Effect.fnUntraced(function* (
+  run: Verification.Verification,
+  projects: ReadonlyArray<ProjectId>,
+  id: SessionId
+) {
   for (const project of projects) {
     const state = yield* run.storage.getSession(project, id)
     if (state === undefined) continue
     run.counts.projects++
-    const ofProject = Run.ofProject(run, project)
+    const ofProject = Verification.ofProject(run, project)
     const isListed = yield* SessionCheck.check(ofProject, { number: state.number, id })
     if (!isListed) yield* ListCheck.checkEventsOf(ofProject, new Set([id]))
   }
   if (run.counts.projects === 0) return yield* new SessionNotFound()
 })
 
-const verifySessions = Effect.fnUntraced(function* (run: Run.ProjectRun, since: EventId | undefined) {
+const verifySessions = Effect.fnUntraced(function* (run: Verification.ProjectVerification, since: EventId | undefined) {
   const unlisted = new Set<SessionId>()
-  for (let after = Run.belowAll; ;) {
-    const next: NextSession | undefined = yield* Run.attempt(run, run.storage.nextSession(run.project, after))
+  for (let after = Verification.belowAll; ;) {
+    const next: NextSession | undefined = yield* Verification.attempt(run, run.storage.nextSession(run.project, after))
     if (next === undefined) break
     if (next.number <= after) {
       yield* run.report({ problem: "unreadable", reason: `The sessions do not go on after number ${after}` })
@@ -92,7 +96,7 @@ const verifySessions = Effect.fnUntraced(function* (run: Run.ProjectRun, since: 
   if (unlisted.size > 0) yield* ListCheck.checkEventsOf(run, unlisted)
 })
 
-const isSince = (run: Run.ProjectRun, { id }: NextSession, since: EventId | undefined) =>
+const isSince = (run: Verification.ProjectVerification, { id }: NextSession, since: EventId | undefined) =>
   since === undefined || id === undefined
     ? Effect.succeed(true)
     : Effect.map(

@@ -44,7 +44,7 @@ export class Counts {
 }
 
 /** Of one project. */
-export interface Run extends Omit<Options, "projects"> {
+export interface Reindexing extends Omit<Options, "projects"> {
   readonly project: ProjectId
   readonly storage: Storage["Service"]
   readonly source: CachedSource

@@ -11,7 +11,7 @@ import type { Throttle } from "../Throttle.ts"
 import type { CachedSource } from "./CachedSource.ts"
 import type { Counts, Finding } from "./Finding.ts"
 
-export interface Run {
+export interface Verification {
   readonly storage: Storage["Service"]
   readonly source: CachedSource
   /** Every step runs through it. */
@@ -23,11 +23,11 @@ export interface Run {
 }
 
 /** Of one project, which all that is reported names. */
-export interface ProjectRun extends Run {
+export interface ProjectVerification extends Verification {
   readonly project: ProjectId
 }
 
-export const ofProject = (run: Run, project: ProjectId): ProjectRun => ({
+export const ofProject = (run: Verification, project: ProjectId): ProjectVerification => ({
   ...run,
   project,
   report: (finding) => run.report({ project, ...finding })
@@ -46,7 +46,7 @@ const outage = { schedule: Schedule.spaced("1 second"), times: 30 }
  * if the storage no longer answers.
  */
 export const attempt = Effect.fnUntraced(function* <A>(
-  run: Pick<Run, "report" | "storage">,
+  run: Pick<Verification, "report" | "storage">,
   step: Effect.Effect<A, StorageUnavailable>,
   what: Omit<Finding, "problem" | "reason"> = {}
 ): Effect.fn.Return<A | undefined, StorageUnavailable> {
