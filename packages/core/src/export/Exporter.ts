@@ -29,9 +29,9 @@ export type ExportItem =
   | { readonly type: "agent-version"; readonly agent: AgentName; readonly version: AgentVersion }
   | { readonly type: "person"; readonly person: Person }
   | { readonly type: "fingerprint"; readonly fingerprint: RegisteredFingerprint }
-  | ({ readonly type: "event"; readonly event: Event } & Position)
+  | ({ readonly type: "event"; readonly event: Event } & Settled)
   /** An event whose bytes are not those that were recorded. */
-  | ({ readonly type: "damaged"; readonly id: EventId } & Position)
+  | ({ readonly type: "damaged"; readonly id: EventId } & Settled)
   /** The last one. The export is continued after this id: with what is recorded later, or if the limit was reached. */
   | {
       readonly type: "end"
@@ -42,7 +42,7 @@ export type ExportItem =
       readonly damaged: number
     }
 
-interface Position {
+interface Settled {
   /** Whether no event can appear any more before this one, so that an export can be continued after it. */
   readonly isSettled: boolean
 }

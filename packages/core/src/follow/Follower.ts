@@ -15,19 +15,19 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { Storage } from "../Storage.ts"
 import type { ListPage } from "../storage/Lists.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
-import * as Position from "./Position.ts"
+import * as FollowPosition from "./FollowPosition.ts"
 import { Tail } from "./Tail.ts"
 
 export interface FollowedEvent {
   readonly summary: EventSummary
   /** Where to go on after it. */
-  readonly position: Position.Position
+  readonly position: FollowPosition.FollowPosition
 }
 
 export interface FollowedEvents {
   readonly events: ReadonlyArray<FollowedEvent>
   /** Where to go on. */
-  readonly next: Position.Position
+  readonly next: FollowPosition.FollowPosition
 }
 
 /** What is followed. */
@@ -71,7 +71,7 @@ interface Step extends FollowedEvents {
 
 /** Goes on after a position, up to a watermark that was read before, and beyond it where an event is visible already. */
 const step = Effect.fnUntraced(function* (
-  from: Position.Position,
+  from: FollowPosition.FollowPosition,
   watermark: EventId,
   { list, undamaged }: Followed
 ): Effect.fn.Return<Step, StorageUnavailable> {
@@ -82,10 +82,10 @@ const step = Effect.fnUntraced(function* (
   for (const stored of rows) {
     const { id } = stored
     const isSettled = id <= watermark
-    position = Position.settle(position, isSettled ? id : watermark)
+    position = FollowPosition.settle(position, isSettled ? id : watermark)
     if (given.has(id)) continue
     if (!isSettled) {
-      const after = Position.give(position, id)
+      const after = FollowPosition.give(position, id)
       if (after === undefined) return { events, next: position, isMore: false, isWaiting: true }
       position = after
     }
@@ -93,20 +93,20 @@ const step = Effect.fnUntraced(function* (
     if (summary !== undefined) events.push({ summary, position })
   }
   const reached = next === undefined || next > watermark ? watermark : next
-  return { events, next: Position.settle(position, reached), isMore: next !== undefined, isWaiting: false }
+  return { events, next: FollowPosition.settle(position, reached), isMore: next !== undefined, isWaiting: false }
 })
 
 export interface Follower {
   /** Where one begins who has no position: from now on. */
-  readonly start: (followed: Followed) => Effect.Effect<Position.Position, StorageUnavailable>
+  readonly start: (followed: Followed) => Effect.Effect<FollowPosition.FollowPosition, StorageUnavailable>
   /** The events after a position. Waits until there are some, for at most `maxWaitMs`. */
   readonly wait: (
     followed: Followed,
-    from: Position.Position,
+    from: FollowPosition.FollowPosition,
     maxWaitMs: number
   ) => Effect.Effect<FollowedEvents, StorageUnavailable | Overloaded>
   /** The events after a position, for some minutes. None after `heartbeatMs` without any. While the storage is out of reach it waits. */
-  readonly stream: (followed: Followed, from: Position.Position) => Stream.Stream<FollowedEvents>
+  readonly stream: (followed: Followed, from: FollowPosition.FollowPosition) => Stream.Stream<FollowedEvents>
 }
 
 export const make = (storage: Storage["Service"]): Follower => {
@@ -132,11 +132,15 @@ export const make = (storage: Storage["Service"]): Follower => {
     const { watermark } = yield* tailOf(project).look
     const earliest = EventTime.firstIdOf(Math.max(0, (yield* Clock.currentTimeMillis) - maxBackMs))
     const settled = watermark > earliest ? watermark : earliest
-    const { rows } = yield* list(settled, Position.maxGiven)
+    const { rows } = yield* list(settled, FollowPosition.maxGiven)
     return { settled, given: rows.map(({ id }) => id) }
   })
 
-  const next = Effect.fnUntraced(function* (followed: Followed, from: Position.Position, maxWaitMs: number) {
+  const next = Effect.fnUntraced(function* (
+    followed: Followed,
+    from: FollowPosition.FollowPosition,
+    maxWaitMs: number
+  ) {
     const tail = tailOf(followed.project)
     const endMs = performance.now() + maxWaitMs
     let look = yield* tail.look
@@ -153,7 +157,7 @@ export const make = (storage: Storage["Service"]): Follower => {
         isWaiting = found.isWaiting
       } else {
         // The tail has found everything up to the watermark, and nothing that matches.
-        position = Position.settle(position, look.watermark)
+        position = FollowPosition.settle(position, look.watermark)
       }
       const leftMs = endMs - performance.now()
       if (leftMs <= 0) return { events: [], next: position }
@@ -165,7 +169,11 @@ export const make = (storage: Storage["Service"]): Follower => {
     }
   })
 
-  const wait = Effect.fn("Follower.wait")(function* (followed: Followed, from: Position.Position, maxWaitMs: number) {
+  const wait = Effect.fn("Follower.wait")(function* (
+    followed: Followed,
+    from: FollowPosition.FollowPosition,
+    maxWaitMs: number
+  ) {
     const { project } = followed
     if (allWaiting >= maxWaiting || (waiting.get(project) ?? 0) >= maxWaitingOfProject) return yield* new Overloaded()
     count(project, 1)
@@ -175,9 +183,9 @@ export const make = (storage: Storage["Service"]): Follower => {
     )
   })
 
-  const stream = (followed: Followed, from: Position.Position) => {
+  const stream = (followed: Followed, from: FollowPosition.FollowPosition) => {
     const endMs = performance.now() + maxStreamMs
-    const advance = Effect.fnUntraced(function* (position: Position.Position) {
+    const advance = Effect.fnUntraced(function* (position: FollowPosition.FollowPosition) {
       const heartbeatAtMs = performance.now() + heartbeatMs
       for (;;) {
         const leftMs = Math.max(0, heartbeatAtMs - performance.now())

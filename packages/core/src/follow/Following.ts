@@ -11,24 +11,24 @@ import type { Storage } from "../Storage.ts"
 import * as EventMatch from "../storage/EventMatch.ts"
 import type { Result } from "../storage/Result.ts"
 import * as Follower from "./Follower.ts"
-import type { Position } from "./Position.ts"
+import type { FollowPosition } from "./FollowPosition.ts"
 
 export interface Following {
   /** Where to begin to follow the events that a filter finds, from now on. */
-  readonly startFollowing: (query: EventFilterQuery) => Result<Position>
+  readonly startFollowing: (query: EventFilterQuery) => Result<FollowPosition>
   /**
    * The events after a position that became visible, each once, whichever process recorded it. Waits until there are some, for
    * at most `maxWaitMs`. Fails with `Overloaded` if too many wait. Leaves out events whose fields are damaged.
    */
   readonly awaitEvents: (
     query: EventFilterQuery,
-    from: Position,
+    from: FollowPosition,
     maxWaitMs: number
   ) => Result<Follower.FollowedEvents, Overloaded>
   /** The same for some minutes; no events now and then. While the storage is out of reach it waits. */
   readonly followEvents: (
     query: EventFilterQuery,
-    from: Position
+    from: FollowPosition
   ) => Effect.Effect<Stream.Stream<Follower.FollowedEvents>>
 }
 

@@ -1,6 +1,6 @@
 /** The lines of the stream of events: a summary each, with the cursor after it. */
 import { Events } from "@tachograph/api"
-import type { FollowedEvents, Position } from "@tachograph/core"
+import type { FollowedEvents, FollowPosition } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -25,7 +25,7 @@ const linesOf = ({ events }: FollowedEvents): Effect.Effect<string> =>
       )
 
 /** The answer, with the cursor that it begins at. */
-export const of = (followed: Stream.Stream<FollowedEvents>, from: Position): Operation.Lines =>
+export const of = (followed: Stream.Stream<FollowedEvents>, from: FollowPosition): Operation.Lines =>
   new Operation.Lines(Stream.concat(Stream.make(emptyLine), Stream.mapEffect(followed, linesOf)), {
     [Events.cursorHeader]: Events.position.encode(from)!,
     // For proxies that collect answers.

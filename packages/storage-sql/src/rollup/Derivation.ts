@@ -8,7 +8,7 @@ import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
-import * as Position from "./Position.ts"
+import * as RollupPosition from "./RollupPosition.ts"
 import * as Damages from "./Damages.ts"
 import * as RollupChanges from "./RollupChanges.ts"
 
@@ -20,7 +20,7 @@ export type Derivation = ReturnType<typeof make>
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { repairing }: IndexRepair.Repairs) => {
   const repairingRollups = repairing(["rollups"])
   const events = CountedEvents.make(sql)
-  const positions = Position.make(sql)
+  const positions = RollupPosition.make(sql)
   const { exclude, include } = RollupChanges.make(sql, events)
   const toStored = UuidColumn.encoder(sql)
 
@@ -33,9 +33,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
    */
   const change = (
     project_id: number,
-    next: Position.Position,
+    next: RollupPosition.RollupPosition,
     apply: Effect.Effect<void, SqlError.SqlError>
-  ): Effect.Effect<Position.Position, SqlError.SqlError> =>
+  ): Effect.Effect<RollupPosition.RollupPosition, SqlError.SqlError> =>
     Effect.catchIf(apply.pipe(Effect.andThen(positions.put(project_id, next)), Effect.as(next)), Damages.isDamage, () =>
       positions.reset(project_id, next)
     )
@@ -45,7 +45,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     if (position === undefined) return 0
     const added = yield* events.page(project_id, { above: position.last, upTo }, limit)
     if (added.length === 0) return 0
-    const next = Position.advanced(position, added.at(-1)!.id)
+    const next = RollupPosition.advanced(position, added.at(-1)!.id)
     yield* change(project_id, next, include(project_id, added))
     return added.length
   })
@@ -62,7 +62,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const deriveNext = Effect.fnUntraced(function* (number: number, upTo: EventId, limit: number) {
     // Without a transaction first, which would wait for others that write.
     const { last } = yield* Effect.catchIf(positions.read(number), Damages.isDamage, () =>
-      Effect.succeed(Position.first)
+      Effect.succeed(RollupPosition.first)
     )
     const next = yield* sql`SELECT 1 FROM events WHERE project_id = ${number} AND event_id > ${toStored(last)}
       AND event_id <= ${toStored(upTo)} LIMIT 1`
@@ -83,13 +83,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const following = (apply: typeof include) =>
     Effect.fnUntraced(function* (
       project_id: number,
-      position: Position.Position,
+      position: RollupPosition.RollupPosition,
       changed: ReadonlyArray<CountedEvent.CountedEvent>
     ) {
       // Those above the position are added later, or never were.
       const derived = changed.filter(({ id }) => id <= position.last)
       if (derived.length === 0) return position
-      return yield* change(project_id, Position.edited(position), apply(project_id, derived))
+      return yield* change(project_id, RollupPosition.edited(position), apply(project_id, derived))
     })
 
   return {

@@ -3,7 +3,7 @@ import { type DerivedCheck, type DerivedPlace, LocalTime, type ProjectId } from 
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
-import * as Position from "./Position.ts"
+import * as RollupPosition from "./RollupPosition.ts"
 import * as RollupComparison from "./RollupComparison.ts"
 import * as Series from "./Series.ts"
 
@@ -25,12 +25,14 @@ const changed = -1
 const nothing: RollupComparison.Compared = { rows: 0, wrong: 0 }
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const positions = Position.make(sql)
+  const positions = RollupPosition.make(sql)
   const { compareSessions, compareTimes, countRows, nextSessions, nextTime } = RollupComparison.make(sql)
 
   /** Undefined if others always change the rows during a step. */
-  const settled = <A>(project_id: number, step: (position: Position.Position) => Effect.Effect<A, SqlError.SqlError>) =>
-    positions.settled(project_id, maxAttempts, step)
+  const settled = <A>(
+    project_id: number,
+    step: (position: RollupPosition.RollupPosition) => Effect.Effect<A, SqlError.SqlError>
+  ) => positions.settled(project_id, maxAttempts, step)
 
   const stepAt = (
     project_id: number,

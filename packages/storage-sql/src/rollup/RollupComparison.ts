@@ -6,7 +6,7 @@ import * as CallTimes from "../dialect/CallTimes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as CountedEvents from "./CountedEvents.ts"
-import type * as Position from "./Position.ts"
+import type * as RollupPosition from "./RollupPosition.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
@@ -42,7 +42,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     fromMs: number,
     toMs: number,
     isOfStep: (series: number) => boolean,
-    { last }: Position.Position
+    { last }: RollupPosition.RollupPosition
   ) {
     const sums = Rollups.sums((key) => isOfStep(key.series))
     yield* events.forEachDuring(project_id, { fromMs, toMs }, { upTo: last }, sums.add)
@@ -50,7 +50,11 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** The first time from one on, or an earlier one with no events between, at which there may be an event up to a position. */
-  const nextTime = Effect.fnUntraced(function* (project_id: number, fromMs: number, { last }: Position.Position) {
+  const nextTime = Effect.fnUntraced(function* (
+    project_id: number,
+    fromMs: number,
+    { last }: RollupPosition.RollupPosition
+  ) {
     const near = CallTimes.nearIds({ fromMs }).above
     const [byId] = yield* sql<{ event_id: UuidColumn.StoredId }>`SELECT event_id FROM events
       WHERE project_id = ${project_id} AND event_id > ${toStored(near!)} AND event_id <= ${toStored(last)}
@@ -84,7 +88,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const compareSessions = Effect.fnUntraced(function* (
     project_id: number,
     sessions: ReadonlyArray<number>,
-    { last }: Position.Position
+    { last }: RollupPosition.RollupPosition
   ) {
     const sums = Rollups.sums(({ series }) => series === Series.session)
     for (const session of sessions) yield* events.forEachOf(project_id, session, { upTo: last }, sums.add)

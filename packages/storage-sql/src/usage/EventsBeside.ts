@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as CountedEvents from "../rollup/CountedEvents.ts"
-import type * as Position from "../rollup/Position.ts"
+import type * as RollupPosition from "../rollup/RollupPosition.ts"
 
 /** Events that are not in the rows, and that are kept from step to step. With more of them, a page ends after a step. */
 const maxKept = 20_000
@@ -22,7 +22,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     range: TimeRanges.TimeRange,
     ends: ReadonlyArray<TimeRanges.TimeRange>,
-    { last }: Position.Position,
+    { last }: RollupPosition.RollupPosition,
     use: (event: CountedEvent.CountedEvent) => void
   ) {
     for (const end of ends) yield* events.forEachDuring(project_id, end, { upTo: last }, use)

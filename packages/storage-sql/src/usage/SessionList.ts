@@ -3,7 +3,7 @@ import { type EventId, SessionOrder, type SessionPlace, type SessionQuery, Sessi
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Names from "./Names.ts"
-import type * as Position from "../rollup/Position.ts"
+import type * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as SessionCalls from "./SessionCalls.ts"
 import * as SessionPage from "./SessionPage.ts"
 import * as RankedSessions from "./RankedSessions.ts"
@@ -99,7 +99,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     query: SessionQuery,
     start: SessionPlace,
-    position: Position.Position,
+    position: RollupPosition.RollupPosition,
     readBacklog: ReturnType<SessionRows.SessionRows["backlogs"]>
   ): Effect.fn.Return<SessionPage.Page, SqlError.SqlError> {
     const { asOf, scan } = start

@@ -1,7 +1,7 @@
 /** A page of a list of sessions while it is filled. */
 import { SessionOrder, SessionParts, type SessionPlace, type SessionQuery, SessionRank } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type * as Position from "../rollup/Position.ts"
+import type * as RollupPosition from "../rollup/RollupPosition.ts"
 import type * as SessionRows from "./SessionRows.ts"
 
 type Parts = ReadonlyArray<SessionParts.SessionPart>
@@ -34,7 +34,7 @@ export const make = (
   query: SessionQuery,
   start: SessionPlace,
   wanted: SessionParts.PartFilter,
-  position: Position.Position,
+  position: RollupPosition.RollupPosition,
   backlog: SessionRows.Backlog | undefined
 ) => {
   const { limit, order } = query

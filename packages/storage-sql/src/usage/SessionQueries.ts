@@ -15,7 +15,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as Names from "./Names.ts"
-import * as Position from "../rollup/Position.ts"
+import * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as SessionList from "./SessionList.ts"
 import * as SessionRows from "./SessionRows.ts"
 
@@ -27,7 +27,7 @@ export const make = (
   const stored = SessionRows.make(sql)
   const list = SessionList.make(sql)
   const names = Names.make(sql)
-  const positions = Position.make(sql)
+  const positions = RollupPosition.make(sql)
 
   const readSizes = Effect.fnUntraced(function* (project_id: number, sessions: ReadonlyArray<number>) {
     const sizes = new Map<number, { readonly sentBytes: number; readonly newBytes: number }>()
@@ -91,7 +91,11 @@ export const make = (
     )
   })
 
-  const summaryIn = Effect.fnUntraced(function* (project_id: number, session: number, position: Position.Position) {
+  const summaryIn = Effect.fnUntraced(function* (
+    project_id: number,
+    session: number,
+    position: RollupPosition.RollupPosition
+  ) {
     const { parts: found } = yield* stored.partsOf(project_id, [session], position, undefined)
     const parts = found.get(session)
     if (parts === undefined) return undefined

@@ -6,7 +6,7 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as CountedEvents from "../rollup/CountedEvents.ts"
-import type * as Position from "../rollup/Position.ts"
+import type * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as Rollups from "../rollup/Rollups.ts"
 import * as Series from "../rollup/Series.ts"
 
@@ -93,7 +93,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const partsOf = Effect.fnUntraced(function* (
     project_id: number,
     sessions: ReadonlyArray<number>,
-    { last }: Position.Position,
+    { last }: RollupPosition.RollupPosition,
     backlog: PartsOfSessions | undefined
   ) {
     const { damaged, parts } = yield* readParts(project_id, sessions)
@@ -118,9 +118,9 @@ export const make = (sql: SqlClient.SqlClient) => {
    */
   const backlogs = () => {
     let kept:
-      | { readonly from: Position.Position; readonly events: ReadonlyArray<CountedEvent.CountedEvent> }
+      | { readonly from: RollupPosition.RollupPosition; readonly events: ReadonlyArray<CountedEvent.CountedEvent> }
       | undefined
-    return Effect.fnUntraced(function* (project_id: number, position: Position.Position, asOf: EventId) {
+    return Effect.fnUntraced(function* (project_id: number, position: RollupPosition.RollupPosition, asOf: EventId) {
       if (kept === undefined || kept.from.edits !== position.edits || kept.from.last > position.last) {
         const read: Array<CountedEvent.CountedEvent> = []
         const { last: above } = position

@@ -9,7 +9,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as CountedEvents from "../rollup/CountedEvents.ts"
-import * as Position from "../rollup/Position.ts"
+import * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as Damages from "../rollup/Damages.ts"
 import * as Rollups from "../rollup/Rollups.ts"
 import * as Series from "../rollup/Series.ts"
@@ -22,7 +22,7 @@ const maxEvents = 20_000
 
 export const make = (sql: SqlClient.SqlClient) => {
   const events = CountedEvents.make(sql).intact
-  const positions = Position.make(sql)
+  const positions = RollupPosition.make(sql)
   const rollups = Rollups.make(sql)
   const toStored = UuidColumn.encoder(sql)
 

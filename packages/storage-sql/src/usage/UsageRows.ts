@@ -4,7 +4,7 @@ import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
-import * as Position from "../rollup/Position.ts"
+import * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as Damages from "../rollup/Damages.ts"
 import * as Series from "../rollup/Series.ts"
 import * as EventsBeside from "./EventsBeside.ts"
@@ -76,7 +76,7 @@ export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter):
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const positions = Position.make(sql)
+  const positions = RollupPosition.make(sql)
   const { rangesWithRows, readPeople, readRollups } = RollupQueries.make(sql)
   const { forEachEvent, forEachOnce } = EventsBeside.make(sql)
 

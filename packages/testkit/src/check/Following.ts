@@ -3,7 +3,7 @@ import {
   CurrentProject,
   type EventId,
   PersonId,
-  type Position,
+  type FollowPosition,
   ProjectId,
   Recorder,
   type Storage
@@ -54,7 +54,7 @@ const record = Effect.fnUntraced(function* (server: Server, seed: number, count:
 const follow = Effect.fnUntraced(function* (
   servers: ReadonlyArray<Server>,
   filter: Filter,
-  from: Position,
+  from: FollowPosition,
   seed: number,
   newest: () => EventId | undefined
 ) {

@@ -13,7 +13,7 @@ import * as Damages from "./Damages.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
-export interface Position {
+export interface RollupPosition {
   /** The last event that is in the rows; less than any if none is. */
   readonly last: EventId
   readonly version: number
@@ -26,7 +26,7 @@ const none = firstIdOf(0)
 
 type Row = Pick<Rollups.Row, "last_event" | "last_call" | "sums">
 
-type Versions = Pick<Position, "version" | "edits">
+type Versions = Pick<RollupPosition, "version" | "edits">
 
 const sumsOf = ({ edits, version }: Versions): Uint8Array => new Uint8Array(Float64Array.of(version, edits).buffer)
 
@@ -37,23 +37,23 @@ const versionsIn = (sums: Uint8Array): Versions => {
 }
 
 /** Before anything is in the rows. */
-export const first: Position = { last: none, version: 0, edits: 0 }
+export const first: RollupPosition = { last: none, version: 0, edits: 0 }
 
 /** After the next events were added. */
-export const advanced = ({ edits, version }: Position, last: EventId): Position => ({
+export const advanced = ({ edits, version }: RollupPosition, last: EventId): RollupPosition => ({
   last,
   version: version + 1,
   edits
 })
 
 /** After events up to the last one were added or taken away. */
-export const edited = ({ edits, last, version }: Position): Position => ({
+export const edited = ({ edits, last, version }: RollupPosition): RollupPosition => ({
   last,
   version: version + 1,
   edits: edits + 1
 })
 
-const of = (project_id: number, row: Row | undefined): Position => {
+const of = (project_id: number, row: Row | undefined): RollupPosition => {
   if (row === undefined) return first
   const { last = none, sums } = Rollups.sumsOf(project_id, Rollups.positionKey, row)
   return { last, ...versionsIn(sums) }
@@ -72,10 +72,10 @@ export const make = (sql: SqlClient.SqlClient) => {
   const read = (project_id: number) =>
     Effect.flatMap(select(project_id), (row) => Damages.readable(() => of(project_id, row)))
 
-  const toInsert = (project_id: number, position: Position) =>
+  const toInsert = (project_id: number, position: RollupPosition) =>
     rollups.toInsert(project_id, Rollups.positionKey, { last: position.last }, sumsOf(position))
 
-  const put = (project_id: number, position: Position) => rollups.put([toInsert(project_id, position)])
+  const put = (project_id: number, position: RollupPosition) => rollups.put([toInsert(project_id, position)])
 
   /** Waits for a transaction that creates it, and leaves what that has made of it. */
   const create = (project_id: number) => rollups.putNew(toInsert(project_id, first))
@@ -123,7 +123,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const settled = Effect.fnUntraced(function* <A>(
     project_id: number,
     attempts: number,
-    use: (position: Position) => Effect.Effect<A, SqlError.SqlError>
+    use: (position: RollupPosition) => Effect.Effect<A, SqlError.SqlError>
   ) {
     let position = yield* read(project_id)
     for (let left = attempts; left > 0; left--) {
@@ -138,7 +138,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Runs a read of several statements so that it sees one state of the rows. */
   const unchanged = Effect.fnUntraced(function* <A>(
     project_id: number,
-    use: (position: Position) => Effect.Effect<A, SqlError.SqlError>
+    use: (position: RollupPosition) => Effect.Effect<A, SqlError.SqlError>
   ) {
     const done = yield* settled(project_id, maxAttempts, use)
     if (done !== undefined) return done.value
