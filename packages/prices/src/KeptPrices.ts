@@ -3,7 +3,7 @@ import { calcPrice, findProvider, type PriceCalculation } from "@pydantic/genai-
 import { type Known, type Rates, ratesOf } from "./Rates.ts"
 import type { UnpricedPart } from "./Usage.ts"
 
-export interface Found {
+export interface FoundPrice {
   /** The provider and the model of the price. */
   readonly price: string
   readonly isExact: boolean
@@ -123,7 +123,7 @@ const isBySize = ({ model_price, provider }: PriceCalculation): boolean =>
 const free = ratesOf({})
 
 /** `provider` and `model` are in lower case. */
-export const find = (provider: string | null, model: string, at: Date): Found | null => {
+export const find = (provider: string | null, model: string, at: Date): FoundPrice | null => {
   if (provider !== null && programs.has(provider)) return null
   const look: Look = (name, providerId) =>
     calcPrice(noUsage, name, { timestamp: at, ...(providerId === undefined ? {} : { providerId }) })

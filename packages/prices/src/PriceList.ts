@@ -40,7 +40,7 @@ export interface PriceList {
   readonly inputPrices: (call: Named & { readonly price: string }, at: Date) => InputPrices | null
 }
 
-type Found = KeptPrices.Found
+type FoundPrice = KeptPrices.FoundPrice
 
 /** Tiers at the price of the list, under the names that providers give them. */
 const standardTiers = new Set(["default", "standard", "auto", "on_demand", "traffic_type_unspecified"])
@@ -51,7 +51,7 @@ const maxNameLength = 255
 /** Names that are cached. A name is some hundred bytes, so that the cache stays below a megabyte. */
 const maxCached = 1000
 
-const findOwn = (own: PriceFile, provider: string | null, model: string): Found | null => {
+const findOwn = (own: PriceFile, provider: string | null, model: string): FoundPrice | null => {
   const found = own.prices.find(
     (price) =>
       (price.provider === null || price.provider === provider) &&
@@ -75,7 +75,7 @@ const saysMore = (asked: string, answered: string): boolean =>
   asked.length > answered.length && wordsOf(asked).includes(wordsOf(answered))
 
 /** The price of the model that answered, else of the one that was asked for, which may not be the same. */
-const choose = ({ model, response_model }: Named, find: (name: string) => Found | null): Found | null => {
+const choose = ({ model, response_model }: Named, find: (name: string) => FoundPrice | null): FoundPrice | null => {
   const answer = response_model === null ? null : find(response_model)
   if (model === null || model === response_model) return answer
   const asked = find(model)
@@ -86,9 +86,9 @@ const choose = ({ model, response_model }: Named, find: (name: string) => Found 
   return isFuller ? asked : { ...asked, isExact: false }
 }
 
-type Find = (provider: string | null, name: string) => Found | null
+type Find = (provider: string | null, name: string) => FoundPrice | null
 
-const foundOf = (call: Named, find: Find): Found | null => {
+const foundOf = (call: Named, find: Find): FoundPrice | null => {
   const provider = call.provider?.toLowerCase() ?? null
   return choose(call, (name) => (name.length > maxNameLength ? null : find(provider, name.toLowerCase().trim())))
 }
@@ -111,9 +111,9 @@ const costOf = (usage: RequestUsage, find: Find): Cost => {
 
 /** Returns a list of the kept prices, with those of `own` before them. */
 export const make = (own: PriceFile | null = null): PriceList => {
-  const cache = new Map<string, Found | null>()
+  const cache = new Map<string, FoundPrice | null>()
 
-  const find = (provider: string | null, model: string, at: Date): Found | null => {
+  const find = (provider: string | null, model: string, at: Date): FoundPrice | null => {
     const key = `${provider ?? ""}\n${model}`
     const cached = cache.get(key)
     if (

@@ -109,7 +109,7 @@ const pageBytes = 2 * 1024 * 1024
 
 const nothing: Settings = { instructions: [], tools: [], parameters: {} }
 
-interface Found {
+interface FoundSettings {
   readonly settings: Settings
   readonly isDamaged: boolean
   readonly tally: Tally
@@ -132,8 +132,8 @@ export const list = Effect.fnUntraced(function* (
   { limit, ...query }: ConfigurationQuery
 ): Effect.fn.Return<ConfigurationPage, AgentNotFound | AgentVersionNotFound | EventDamaged | StorageUnavailable> {
   yield* storage.getAgentVersion(project, query.agent, query.agentVersion)
-  const found = new Map<string, Found>()
-  const variants = new Variants.VariantsOfAll<Found>()
+  const found = new Map<string, FoundSettings>()
+  const variants = new Variants.VariantsOfAll<FoundSettings>()
   const page = (next: EventId | undefined) => ({ configurations: configurationsOf(variants.all), next })
   let length = 0
   let compared = variants.left
@@ -191,21 +191,21 @@ export const list = Effect.fnUntraced(function* (
 const damaged: ReadSettings = { settings: nothing, text: "damaged", compared: Variants.comparedOf([]) }
 
 interface Row {
-  readonly found: Found
+  readonly found: FoundSettings
   readonly variants: VariantsInPlace | null
 }
 
-const configurationsOf = (all: ReadonlyArray<Variants.Variants<Found>>): ReadonlyArray<Configuration> =>
+const configurationsOf = (all: ReadonlyArray<Variants.Variants<FoundSettings>>): ReadonlyArray<Configuration> =>
   all
     .flatMap(rowsOf)
     .toSorted((one, other) => (one.found.last.id < other.found.last.id ? 1 : -1))
     .map(configurationOf)
 
-const rowsOf = (variants: Variants.Variants<Found>): ReadonlyArray<Row> => {
+const rowsOf = (variants: Variants.Variants<FoundSettings>): ReadonlyArray<Row> => {
   const { items } = variants
   if (variants.rowsWith(0) === items.length) return items.map((found) => ({ found, variants: null }))
   // The first was used last.
-  const [last] = items as [Found, ...Array<Found>]
+  const [last] = items as [FoundSettings, ...Array<FoundSettings>]
   const tally = new Tally()
   for (const each of items) tally.merge(each.tally)
   const first = items.reduce((first, each) => (each.first.id < first.id ? each.first : first), last.first)

@@ -20,7 +20,7 @@ export interface CallQuery extends NumberedQuery {
 }
 
 /** Numbers of messages, the first and the last. */
-type Run = readonly [first: number, last: number]
+type NumberRange = readonly [first: number, last: number]
 
 /** A call of a session, and how the conversation grew with it. */
 export interface SessionCall extends EventSummary {
@@ -29,7 +29,7 @@ export interface SessionCall extends EventSummary {
   readonly newMessages: ReadonlyArray<number>
   readonly goneMessages: ReadonlyArray<number>
   readonly output: ReadonlyArray<number>
-  readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<Run> }
+  readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<NumberRange> }
   readonly instructionsChanged: boolean
   readonly toolsChanged: boolean
   readonly parametersChanged: boolean
@@ -150,7 +150,7 @@ const inputPricesOf = (
         new Date((occurredAt ?? receivedAt).epochMilliseconds)
       )
 
-const runsOf = (numbers: ReadonlyArray<number>): ReadonlyArray<Run> => {
+const runsOf = (numbers: ReadonlyArray<number>): ReadonlyArray<NumberRange> => {
   const runs: Array<[number, number]> = []
   for (const number of numbers) {
     const last = runs.at(-1)

@@ -32,7 +32,7 @@ const maxEvents = 1_000
 const maxLooks = 64
 
 /** What a look found: the events, or undefined if that is not known. */
-type Found = ReadonlyArray<StoredSummary> | undefined
+type EventsOfLook = ReadonlyArray<StoredSummary> | undefined
 
 export interface Look {
   readonly watermark: EventId
@@ -48,7 +48,7 @@ export class Tail {
   #pauseMs = minPauseMs
   #last: Look | undefined
   /** By the numbers of the looks, of which the last one has `#last.number`. */
-  readonly #found: Array<Found> = []
+  readonly #found: Array<EventsOfLook> = []
   /** The events above the watermark that were found. */
   #seen: ReadonlySet<EventId> = new Set()
 

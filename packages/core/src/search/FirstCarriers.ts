@@ -1,5 +1,6 @@
 /** With which event of a session each text was first carried, of those that exist. */
 import * as Effect from "effect/Effect"
+import type { Result } from "../storage/Result.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
@@ -45,8 +46,6 @@ interface SessionTexts {
   readonly whole: Map<number, ReadonlyArray<Hit>>
 }
 
-type Run<A> = Effect.Effect<A, StorageUnavailable>
-
 export class FirstCarriers {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
@@ -75,7 +74,7 @@ export class FirstCarriers {
   readonly lookBack = (scanned: ScannedSession) => this.#scan.lookBack(scanned, maxBackBytes)
 
   /** Undefined if the event was erased meanwhile. */
-  readonly summaryOf = (id: EventId): Run<EventSummary | "damaged" | undefined> =>
+  readonly summaryOf = (id: EventId): Result<EventSummary | "damaged" | undefined> =>
     this.#storage.getEvent(this.#project, id, 0).pipe(
       Effect.flatMap((stored) => EventReader.summaryOf(this.#project, stored, this.#logDamage)),
       Effect.catchTag("event-not-found", () => Effect.undefined),
@@ -131,7 +130,7 @@ export class FirstCarriers {
     const readOlder = Effect.fnUntraced(function* (
       this: FirstCarriers,
       older: EventPack,
-      read: (summary: EventSummary) => Run<ReadonlyArray<Hit> | Damage>
+      read: (summary: EventSummary) => Result<ReadonlyArray<Hit> | Damage>
     ) {
       const summary = yield* this.summaryOf(older.id)
       // What is damaged is said when the search comes to it.

@@ -35,7 +35,7 @@ const sliceBytes = 128 * 1024
 const maxAttempts = 3
 
 /** What was found in packs of a session. */
-interface Found {
+interface ScannedPacks {
   /** The numbers of the packs that may hold the text. */
   readonly candidates: Set<number>
   /** The packs whose events were erased: others may have what is in them. */
@@ -54,7 +54,7 @@ interface SharedIn {
 }
 
 /** All packs from `from` to `to` were looked at. */
-export interface ScannedSession extends Omit<Found, "shared"> {
+export interface ScannedSession extends Omit<ScannedPacks, "shared"> {
   readonly session: number
   readonly to: number
   from: number
@@ -175,7 +175,7 @@ export class PackScan {
   ): Effect.fn.Return<void, StorageUnavailable> {
     let packs = read
     for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
-      const found: Found = {
+      const found: ScannedPacks = {
         candidates: new Set(),
         erased: new Set(),
         damaged: new Map(),
@@ -208,7 +208,7 @@ export class PackScan {
     this: PackScan,
     { from, to }: SessionRange,
     packs: ReadonlyArray<RangedPack>,
-    found: Found
+    found: ScannedPacks
   ): Effect.fn.Return<number, StorageUnavailable> {
     for (const { isKept, number } of packs) if (!isKept) found.erased.add(number)
     let lowest = from
@@ -255,7 +255,7 @@ export class PackScan {
     return Math.min(lowest, to)
   })
 
-  #open(chain: Pack.StoredChain, found: Found): void {
+  #open(chain: Pack.StoredChain, found: ScannedPacks): void {
     const { damage, damaged, packs } = Pack.openChain(chain)
     for (const number of damaged) found.damaged.set(number, damage!)
     if (packs.length === 0) return
@@ -265,7 +265,11 @@ export class PackScan {
     for (const { content } of packs) Memory.free(content)
   }
 
-  #lookIn(bytes: Buffer, packs: ReadonlyArray<Pack.OpenPack>, { candidates, damaged, others, shared }: Found): void {
+  #lookIn(
+    bytes: Buffer,
+    packs: ReadonlyArray<Pack.OpenPack>,
+    { candidates, damaged, others, shared }: ScannedPacks
+  ): void {
     this.bytes += bytes.length
     const text = bytes.toString("latin1")
     let hit = this.#needle.findRaw(text)
@@ -287,7 +291,7 @@ export class PackScan {
   }
 
   /** Adds the packs whose shared pieces may hold the text. */
-  readonly #findShared = Effect.fnUntraced(function* (this: PackScan, { candidates, damaged, shared }: Found) {
+  readonly #findShared = Effect.fnUntraced(function* (this: PackScan, { candidates, damaged, shared }: ScannedPacks) {
     const unknown = new Set(shared.flatMap(({ key }) => (this.#shared.has(key) ? [] : key)))
     const names = Array.from(unknown, (key) => Buffer.from(key, "latin1"))
     for (let at = 0; at < names.length; at += maxShared) yield* this.#readShared(names.slice(at, at + maxShared))

@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { Result } from "../storage/Result.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
@@ -63,8 +64,6 @@ export interface SearchPage {
   /** Undefined if all was looked at. */
   readonly next: SearchPlace | undefined
 }
-
-type Run<A> = Effect.Effect<A, StorageUnavailable>
 
 class Search {
   readonly #storage: Storage["Service"]
@@ -170,4 +169,4 @@ export const search = (
   project: ProjectId,
   query: SearchQuery,
   logDamage: DamageLog.OnDamage
-): Run<SearchPage> => Effect.suspend(() => new Search(storage, project, query, logDamage).page(query))
+): Result<SearchPage> => Effect.suspend(() => new Search(storage, project, query, logDamage).page(query))

@@ -7,7 +7,7 @@ import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
-import { fitting, type Size } from "../sql/Fitting.ts"
+import { fittingRows, type Size } from "../sql/FittingRows.ts"
 import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
 
 /** Rows in one page. */
@@ -56,7 +56,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${isOfSession} AND pack_number > ${above} ORDER BY pack_number LIMIT ${maxRows + 1}`
-    const count = fitting(sizes, maxRows, maxBytes)
+    const count = fittingRows(sizes, maxRows, maxBytes)
     const to = Number(sizes[count - 1]?.pack_number ?? above)
     // One row without a pack if there is none, and without a state if there is no session.
     const rows =
@@ -92,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       Size & { sha256: Uint8Array }
     >`SELECT sha256, octet_length(piece) AS size FROM shared_pieces
       WHERE ${isAfter} ORDER BY sha256 LIMIT ${maxRows + 1}`
-    const last = sizes[fitting(sizes, maxRows, maxBytes) - 1]
+    const last = sizes[fittingRows(sizes, maxRows, maxBytes) - 1]
     if (last === undefined) return []
     const rows = yield* sql<{
       sha256: Uint8Array

@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as EventIndex from "../dialect/EventIndex.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
-import { fitting, type Size } from "../sql/Fitting.ts"
+import { fittingRows, type Size } from "../sql/FittingRows.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 
 interface PackRow {
@@ -33,7 +33,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const sizes = yield* sql<Size & { pack_number: Integer }>`SELECT pack_number, octet_length(pack) AS size FROM packs
       WHERE ${Bucket.isOfSession(sql, project_id, session)} AND pack_number <= ${to}
       ORDER BY pack_number DESC LIMIT ${limit + 1}`
-    const count = fitting(sizes, limit, maxStepBytes)
+    const count = fittingRows(sizes, limit, maxStepBytes)
     return { from: Number(sizes[count - 1]?.pack_number ?? 0), isLast: count === sizes.length }
   })
 

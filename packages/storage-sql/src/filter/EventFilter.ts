@@ -8,7 +8,6 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as FieldConditions from "./FieldConditions.ts"
-import type { Found } from "./FoundEvents.ts"
 import * as FoundEvents from "./FoundEvents.ts"
 import * as NamedEvents from "./NamedEvents.ts"
 import * as EventStreams from "./EventStreams.ts"
@@ -22,7 +21,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const { conditionsOf, numbersOf, walksOf, whereOf } = NamedEvents.make(sql)
   const { findIn, withIds } = FoundEvents.make(sql)
 
-  const everywhere = ({ limit, order }: EventQuery, where: Statement.Fragment): Found => ({
+  const everywhere = ({ limit, order }: EventQuery, where: Statement.Fragment): FoundEvents.FoundEvents => ({
     rows: sql`SELECT * FROM events e WHERE ${where} ORDER BY e.event_id ${sql.literal(order)} LIMIT ${limit}`,
     count: undefined,
     where
@@ -61,7 +60,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     query: EventQuery,
     fields: FieldFilter,
     maxLooked: number
-  ): Effect.fn.Return<{ readonly found: Found | undefined; readonly next: EventId | undefined }, SqlError.SqlError> {
+  ): Effect.fn.Return<
+    { readonly found: FoundEvents.FoundEvents | undefined; readonly next: EventId | undefined },
+    SqlError.SqlError
+  > {
     const { limit } = query
     const filter = NamedEvents.namesOf(query)
     const numbers = filter === undefined ? {} : yield* numbersOf(project_id, filter)

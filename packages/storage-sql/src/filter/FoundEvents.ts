@@ -9,7 +9,7 @@ import * as EventStreams from "./EventStreams.ts"
 import * as Walks from "./Walks.ts"
 
 /** Events that were found. */
-export interface Found {
+export interface FoundEvents {
   /** A query for their rows of `events`, in no particular order. */
   readonly rows: Statement.Fragment
   /** How many there were, if that is known. If there are fewer rows, some were erased meanwhile. */
@@ -23,7 +23,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     project_id: number,
     bucket: number | undefined,
     ids: ReadonlyArray<UuidColumn.StoredId>
-  ): Found | undefined => {
+  ): FoundEvents | undefined => {
     if (ids.length === 0) return undefined
     const selection = {
       table: "events",

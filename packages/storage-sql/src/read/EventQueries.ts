@@ -65,7 +65,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   /** Undefined if an event was erased since it was found. */
-  const readFound = Effect.fnUntraced(function* (found: FoundEvents.Found, query: EventQuery) {
+  const readFound = Effect.fnUntraced(function* (found: FoundEvents.FoundEvents, query: EventQuery) {
     const ordered = sql`ORDER BY e.event_id ${sql.literal(query.order)}`
     const rows =
       found.where === undefined

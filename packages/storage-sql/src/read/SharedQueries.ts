@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
-import * as LateRows from "./LateRows.ts"
+import * as UnfinishedCommits from "./UnfinishedCommits.ts"
 import * as LongBytes from "./LongBytes.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer } from "../sql/RowDecoding.ts"
@@ -42,7 +42,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const wanted = maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes)
     const pieces = yield* readPieces(number, wanted)
     const isComplete = pieces.length === wanted.length || pieces.length === new Set(wanted.map(Hex.encode)).size
-    if (isComplete || !(yield* LateRows.wait(sql))) return pieces
+    if (isComplete || !(yield* UnfinishedCommits.wait(sql))) return pieces
     // All again: the size of one that was missing was not counted.
     return yield* readPieces(number, maxBytes === undefined ? names : yield* namesThatFit(number, names, maxBytes))
   })
@@ -80,7 +80,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const sharedTextBytes = Effect.fn("SqlStorage.sharedTextBytes")(function* (project: ProjectId, name: Uint8Array) {
     const number = yield* projects.find(project)
     const size = yield* sizeOf(number, name)
-    return size === undefined && (yield* LateRows.wait(sql)) ? yield* sizeOf(number, name) : size
+    return size === undefined && (yield* UnfinishedCommits.wait(sql)) ? yield* sizeOf(number, name) : size
   })
 
   return { readShared, sharedTextBytes }

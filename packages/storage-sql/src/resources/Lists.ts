@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type * as Projects from "../names/Projects.ts"
-import { fitting, type Size } from "../sql/Fitting.ts"
+import { fittingRows, type Size } from "../sql/FittingRows.ts"
 import {
   agentColumns,
   type AgentRow,
@@ -66,7 +66,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const sizes = yield* sql<Size & { readonly key: unknown }>`
       SELECT ${sql(key)} AS key, coalesce(octet_length(${sql(text)}), 0) AS size FROM ${sql(table)}
       WHERE ${rest} ORDER BY ${sql(key)} LIMIT ${limit + 1}`
-    const count = fitting(sizes, limit, maxBytes)
+    const count = fittingRows(sizes, limit, maxBytes)
     const last = sizes[count - 1]?.key
     if (last === undefined) return nothing
     const rows = yield* sql<Row>`SELECT ${sql.literal(columns)} FROM ${sql(table)}

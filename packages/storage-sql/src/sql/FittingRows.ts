@@ -5,7 +5,7 @@ export interface Size {
 }
 
 /** How many of the rows fit into `maxBytes` together, `maxRows` at most: at least one, if there are any. */
-export const fitting = (sizes: ReadonlyArray<Size>, maxRows: number, maxBytes: number): number => {
+export const fittingRows = (sizes: ReadonlyArray<Size>, maxRows: number, maxBytes: number): number => {
   let bytesLeft = maxBytes
   const firstOmitted = sizes.findIndex(({ size }, index) => (bytesLeft -= Number(size)) < 0 && index > 0)
   return Math.min(maxRows, firstOmitted === -1 ? sizes.length : firstOmitted)
