@@ -21,48 +21,6 @@ const run = <A, E>(body: (schema: string) => Effect.Effect<A, E, Storage | Recor
 }
 
 describe("Postgres, after an erasure", () => {
-  it("the tables and the packs contain nothing of the person", () =>
-    run(
-      Effect.fnUntraced(function* (schema) {
-        const [storage, sql, recorder] = [yield* Storage, yield* SqlClient.SqlClient, yield* Recorder]
-        yield* Calls.putFingerprint(storage, defaultProject)
-        const calls = [
-          ...Calls.take(Calls.calls("shared", ["planted-alice", "bob"], 1), 60),
-          ...Calls.take(Calls.calls("planted-session", ["planted-alice"], 2), 10)
-        ]
-        const ids = yield* Effect.forEach(calls, (call) => Calls.record(recorder, call), { concurrency: 16 })
-        expect(yield* foundIn(sql, schema, "planted")).toEqual(["people.person_id", "sessions.session_id"])
-        const totals = Effect.map(
-          sql<Record<string, string>>`SELECT
-            (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM sessions) AS sessions,
-            (SELECT sum(length(pack)) FROM packs) + (SELECT coalesce(sum(length(piece)), 0) FROM shared_pieces) AS bytes`,
-          ([row]) => ({
-            events: Number(row!["events"]),
-            sessions: Number(row!["sessions"]),
-            bytes: Number(row!["bytes"])
-          })
-        )
-        const before = yield* totals
-        const { pieces } = yield* StoreCheck.look(storage, defaultProject)
-
-        const receipt = yield* recorder.erasePerson(PersonId.make("planted-alice"))
-        expect(yield* foundIn(sql, schema, "planted")).toEqual([])
-        const after = yield* totals
-        const found = yield* StoreCheck.look(storage, defaultProject, ["planted-alice"])
-        expect([...found.problems, ...(yield* TableCheck.look(sql))]).toEqual([])
-        expect(receipt).toEqual({
-          events: before.events - after.events,
-          sessions: before.sessions - after.sessions,
-          pieces: pieces - found.pieces,
-          bytes: before.bytes - after.bytes,
-          damaged: 0
-        })
-        for (const [index, call] of calls.entries()) {
-          if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
-        }
-      })
-    ))
-
   it("the tables contain no word of the session or the person, whether or not it was added up", () =>
     run(
       Effect.fnUntraced(function* (schema) {

@@ -22,7 +22,7 @@ import { sqlite, SqliteClient } from "../src/index.ts"
 import { foundIn, freePages, scrubbed, logOfOnePage } from "./RawFiles.ts"
 import { temporaryFile } from "./TemporaryFile.ts"
 
-const { Calls, StoreCheck, TableCheck } = StorageSuite
+const { Calls, StoreCheck } = StorageSuite
 
 const eraseAndDie = await bundle("sqlite-eraseAndDie", new URL("fixtures/eraseAndDie.ts", import.meta.url))
 
@@ -43,51 +43,6 @@ const recordAll = Effect.fnUntraced(function* (calls: ReadonlyArray<StorageSuite
 })
 
 describe("SQLite, after an erasure", () => {
-  it("the file, its log and the packs contain nothing of the person", () =>
-    run(
-      Effect.fnUntraced(function* (file) {
-        const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
-        const calls = [
-          ...Calls.take(Calls.calls("shared", ["planted-alice", "bob"], 1), 120),
-          ...Calls.take(Calls.calls("planted session", ["planted-alice"], 2), 20)
-        ]
-        const ids = yield* recordAll(calls)
-        // Names are stored uncompressed, so a search of the files finds them before the erasure.
-        const names = ["planted-alice", "planted session"]
-        expect(new Set(foundIn(file, names).map((found) => found.split(": ")[1]))).toEqual(new Set(names))
-        const totals = Effect.map(
-          sql<{ events: number; sessions: number; bytes: number }>`SELECT
-            (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM sessions) AS sessions,
-            (SELECT sum(length(pack)) FROM packs) + (SELECT coalesce(sum(length(piece)), 0) FROM shared_pieces) AS bytes`,
-          ([row]) => row!
-        )
-        const before = yield* totals
-        const { pieces } = yield* StoreCheck.look(storage, defaultProject)
-
-        const receipt = yield* (yield* Recorder).erasePerson(PersonId.make("planted-alice"))
-        yield* scrubbed
-        const log = readFileSync(`${file}-wal`)
-        expect(log.length).toBeLessThanOrEqual(logOfOnePage)
-        expect(foundIn(file, names)).toEqual([])
-        expect(yield* sql`SELECT * FROM people WHERE person_id = 'planted-alice'`).toEqual([])
-        const after = yield* totals
-        const found = yield* StoreCheck.look(storage, defaultProject, [Calls.markOf("planted-alice")])
-        expect([...found.problems, ...(yield* TableCheck.look(sql))]).toEqual([])
-        expect(receipt).toEqual({
-          events: before.events - after.events,
-          sessions: before.sessions - after.sessions,
-          pieces: pieces - found.pieces,
-          bytes: before.bytes - after.bytes,
-          damaged: 0
-        })
-        const recorder = yield* Recorder
-        for (const [index, call] of calls.entries()) {
-          if (call.person === "bob") expect(yield* Calls.isAsSent(recorder, ids[index]!, call)).toBe(true)
-        }
-        expect((yield* sql`PRAGMA integrity_check`)[0]).toMatchObject({ integrity_check: "ok" })
-      })
-    ))
-
   // SQLite leaves copies behind when it moves rows between pages.
   it("the file contains no copies of erased people's rows that SQLite had moved", () =>
     run(

@@ -183,36 +183,5 @@ export const define = ({ describe, fixture, it }: Cases) => {
         await expectKept(kept)
       }
     })
-
-    it("erases during concurrent recording: each acknowledged event is kept or erased", async () => {
-      const { client, fingerprintId } = fixture()
-      const sent: Array<Promise<{ readonly id: string; readonly status: number; readonly person: string; n: number }>> =
-        []
-      const erasures: Array<Promise<number>> = []
-      const history: Array<string> = []
-      for (let n = 0; n < 60; n++) {
-        history.push(`message ${n} of a growing conversation`)
-        const who = n % 2 === 0 ? "raced" : "not raced"
-        const properties = { api: "provider2-messages", inputs: { messages: [...history] }, output: { n } }
-        const fields = { session: `race ${n % 3}`, person: who, properties }
-        sent.push(
-          client
-            .post(events, event(fingerprintId, fields))
-            .then(({ body, status }) => ({ id: body.event_id, status, person: who, n }))
-        )
-        if (n % 6 === 5) erasures.push(erase(person("raced")).then(({ status }) => status))
-        if (n % 10 === 0) await Promise.all(sent)
-      }
-      for (const status of await Promise.all(erasures)) expect([200, 404]).toContain(status)
-      const recorded = await Promise.all(sent)
-      const last = await erase(person("raced"))
-      expect([200, 404]).toContain(last.status)
-      for (const { id, n, person, status } of recorded) {
-        expect(status).toBe(200)
-        const { body, status: readStatus } = await client.get(`${events}/${id}`)
-        expect([n, readStatus]).toEqual([n, person === "raced" ? 404 : 200])
-        if (readStatus === 200) expect(body.properties.inputs.messages).toEqual(history.slice(0, n + 1))
-      }
-    })
   })
 }

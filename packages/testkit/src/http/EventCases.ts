@@ -352,19 +352,5 @@ export const define = ({ describe, fixture, it }: Cases) => {
         ["missing", "body.session"]
       ])
     })
-
-    it("creates one agent and one version for 64 concurrent first events", async () => {
-      const { client } = fixture()
-      const answers = await Promise.all(
-        Array.from({ length: 64 }, () => send({ agent: "crowd", agent_version: "first", session: "crowd" }))
-      )
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-      expect(new Set(answers.map(({ body }) => body.event_id)).size).toBe(64)
-      const next = await client.put("/api/v1/agents/crowd/agent-versions", { agent_version_name: "next" })
-      expect(next.body.agent_version_number).toBe(2)
-      const before = (await client.get("/api/v1/agents/crowd")).body.agent_number
-      const after = await client.put("/api/v1/agents", { agent_name: "after the crowd" })
-      expect(after.body.agent_number).toBe(before + 1)
-    })
   })
 }
