@@ -101,3 +101,17 @@ const openWith = async (
   await page.goto(url)
   return { page, foreign, complaints }
 }
+
+/** Changes what the page shows, as a link does: nothing is loaded anew. Afterwards the page has drawn what it knows already. */
+export const goTo = (page: Page, place: string): Promise<void> =>
+  page.evaluate(
+    (place) =>
+      new Promise<void>((resolve) => {
+        if (location.hash === place) return resolve()
+        addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(() => resolve())), {
+          once: true
+        })
+        location.hash = place
+      }),
+    place
+  )

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { open, openWithKey, useBrowser } from "./Browser.ts"
+import { goTo, openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, result, text, thinking, tool, user } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
 
@@ -103,47 +103,51 @@ const nothing = { hacked: false, elements: [], handlers: [], images: [], links: 
 
 const found = async (page: Page) => ({ ...(await page.evaluate(injected)), unseen: await page.evaluate(unseen) })
 
+/** Visits each place, which has nothing of a payload but its text when it shows these elements. */
+const visit = async (page: Page, places: ReadonlyArray<readonly [place: string, ...shows: ReadonlyArray<string>]>) => {
+  for (const [place, ...shows] of places) {
+    await goTo(page, `#/${place}`)
+    for (const each of shows) await page.locator(each).first().waitFor()
+    expect([place, await found(page)]).toEqual([place, nothing])
+  }
+}
+
+const tabs = (id: string) =>
+  ["new", "input", "answer", "settings", "json", "raw"].map(
+    (tab) => [`events/${id}?tab=${tab}`, `.panel.${tab} :is(.message, .settings, .node, .raw-row)`] as const
+  )
+
 describe("what a stranger sent", () => {
-  it.each(Object.entries(payloads))("is shown as text: %s", async (name, payload) => {
-    const session = `${name} ${payload.slice(0, 100)}`
-    const { fingerprint, id } = await record(session, payload)
+  it("is shown as text", { timeout: 240_000 }, async () => {
     const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
-    await page.getByRole("heading", { name: "Sessions" }).waitFor()
-    await page.locator(".id").first().waitFor()
-    expect(await found(page)).toEqual(nothing)
-    await page.goto(`${server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
-    await page.locator(".message.assistant").first().waitFor()
-    // Opens what is folded.
-    await page.keyboard.press("x")
-    await page.keyboard.press("t")
-    await page.locator(".fold").first().waitFor()
-    expect(await found(page)).toEqual(nothing)
-    for (const tab of ["new", "input", "answer", "settings", "json", "raw"]) {
-      await page.goto(`${server.url}/viewer/#/events/${id}?tab=${tab}`)
-      await page.locator(`.panel.${tab} :is(.message, .settings, .node, .raw-row)`).first().waitFor()
-      expect(await found(page)).toEqual(nothing)
+    for (const [index, [name, payload]] of Object.entries(payloads).entries()) {
+      const session = `${name} ${payload.slice(0, 100)}`
+      const { fingerprint, id } = await record(session, payload)
+      await goTo(page, `#/sessions/${encodeURIComponent(session)}`)
+      await page.locator(".message.assistant").first().waitFor()
+      // Opens what is folded, here and in what follows.
+      if (index === 0) for (const key of ["x", "t"]) await page.keyboard.press(key)
+      await page.locator(".fold").first().waitFor()
+      expect([name, await found(page)]).toEqual([name, nothing])
+      const own = encodeURIComponent(nameOf(payload))
+      await visit(page, [
+        ...tabs(id),
+        [`agents/${own}`, ".prompts.tools tbody tr", ".configuration"],
+        [`agents/${own}/compare?from=${own}&to=${own}`, ".settings"],
+        [`people/${own}`, ".fold .value"],
+        [`fingerprints/${fingerprint}?with=${fingerprintId}`, ".packages"],
+        [`search?q=${encodeURIComponent(payload.slice(0, 12))}`, ".results li"]
+      ])
+      expect([name, foreign, complaints]).toEqual([name, [], []])
     }
-    const own = encodeURIComponent(nameOf(payload))
-    for (const [place, shows] of [
-      [`agents/${own}`, ".prompts.tools tbody tr"],
-      [`agents/${own}`, ".configuration"],
-      [`agents/${own}/compare?from=${own}&to=${own}`, ".settings"],
-      [`people/${own}`, ".fold .value"],
-      [`fingerprints/${fingerprint}?with=${fingerprintId}`, ".packages"],
-      [`search?q=${encodeURIComponent(payload.slice(0, 12))}`, ".results li"]
-    ] as const) {
-      await page.goto(`${server.url}/viewer/#/${place}`)
-      await page.locator(shows).first().waitFor()
-      expect([place, await found(page)]).toEqual([place, nothing])
-    }
-    expect([foreign, complaints]).toEqual([[], []])
   })
 
   it("is shown as text where all of it is: in lists, previews and the palette", async () => {
     const all = Object.values(payloads).join("\n")
     const { id } = await record("all", all)
     const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/`, apiKey)
-    for (const [place, shows] of [
+    await visit(page, [
+      ["sessions", ".id"],
       ["agents", ".rows tbody tr"],
       ["people", ".rows tbody tr"],
       ["fingerprints", ".rows tbody tr"],
@@ -151,11 +155,7 @@ describe("what a stranger sent", () => {
       ["live", ".rows tbody tr"],
       [`live?peek=${id}`, ".peek .message"],
       ["sessions?peek=all", ".peek .message"]
-    ] as const) {
-      await page.goto(`${server.url}/viewer/#/${place}`)
-      await page.locator(shows).first().waitFor()
-      expect([place, await found(page)]).toEqual([place, nothing])
-    }
+    ])
     await page.keyboard.press("Control+k")
     await page.getByRole("option").filter({ hasText: "Agent" }).first().waitFor()
     expect(await found(page)).toEqual(nothing)
@@ -164,9 +164,7 @@ describe("what a stranger sent", () => {
 
   it("shows characters that reorder text by name, and takes the colours of terminals out", async () => {
     await record("hidden", `${payloads["reversed text"]} ${payloads["colours of a terminal"]}`)
-    const { page } = await open(server.viewer())
-    await page.getByRole("heading", { name: "Sessions" }).waitFor()
-    await page.goto(`${server.url}/viewer/#/sessions/hidden`)
+    const { page } = await openWithKey(`${server.url}/viewer/#/sessions/hidden`, apiKey)
     const said = page.locator(".message.user .said").first()
     await said.waitFor()
     const shown = await said.innerText()
@@ -180,9 +178,7 @@ describe("what a stranger sent", () => {
   it("takes no class of the pages by the role of a message", async () => {
     const conversation = new Conversation(server.client, fingerprintId, "roles")
     await conversation.call([{ role: "peek user control", content: "Hello" }], [text("Yes?")])
-    const { page } = await open(server.viewer())
-    await page.getByRole("heading", { name: "Sessions" }).waitFor()
-    await page.goto(`${server.url}/viewer/#/sessions/roles`)
+    const { page } = await openWithKey(`${server.url}/viewer/#/sessions/roles`, apiKey)
     await page.locator(".message").getByText("Hello").waitFor()
     expect(await page.locator(".message.peek, .message.user, .message.control").count()).toBe(0)
   })
@@ -204,9 +200,7 @@ describe("what a stranger sent", () => {
       ],
       [text("I see.")]
     )
-    const { complaints, foreign, page } = await open(server.viewer())
-    await page.getByRole("heading", { name: "Sessions" }).waitFor()
-    await page.goto(`${server.url}/viewer/#/sessions/images`)
+    const { complaints, foreign, page } = await openWithKey(`${server.url}/viewer/#/sessions/images`, apiKey)
     await page.locator(".said img").waitFor()
     expect(await page.locator(".said img").count()).toBe(1)
     const named = await page.locator(".media").allInnerTexts()

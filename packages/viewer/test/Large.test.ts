@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { open, useBrowser } from "./Browser.ts"
+import { openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, text, user } from "./Conversation.ts"
-import { type Server, start } from "./Server.ts"
+import { apiKey, type Server, start } from "./Server.ts"
 
 useBrowser()
 let server: Server
@@ -12,12 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const visit = async (place: string) => {
-  const opened = await open(server.viewer())
-  await opened.page.getByRole("heading", { name: "Sessions" }).waitFor()
-  await opened.page.goto(`${server.url}/viewer/${place}`)
-  return opened
-}
+const visit = (place: string) => openWithKey(`${server.url}/viewer/${place}`, apiKey)
 
 describe("a session of 10,000 messages", () => {
   const count = 10_000
@@ -76,8 +71,8 @@ describe("a session of 10,000 messages", () => {
   })
 })
 
-describe("an event of 30 MB", () => {
-  const bytes = 30_000_000
+describe("an event of 12 MB", () => {
+  const bytes = 12_000_000
   let id: string
   let inputs: string
 

@@ -3,7 +3,7 @@ import { Replay, Workloads } from "@tachograph/testkit"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { problemsOf } from "./Accessibility.ts"
-import { openWithKey, useBrowser } from "./Browser.ts"
+import { goTo, openWithKey, useBrowser } from "./Browser.ts"
 import { registered } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
 
@@ -38,9 +38,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** The fragment of the page that is shown changes: no page is loaded anew. */
-const goTo = async (page: Page, place: string, shows: string) => {
-  await page.evaluate((place) => void (location.hash = place), place)
+const visit = async (page: Page, place: string, shows: string) => {
+  await goTo(page, place)
   await page.locator(shows).first().waitFor()
 }
 
@@ -53,9 +52,9 @@ describe(title, () => {
     // The coding run, the first of customer service, and some of the single calls.
     const sessions = seen.filter((_, index) => index < 4 || index % 16 === 0)
     for (const { id, session } of sessions) {
-      await goTo(page, `#/sessions/${encodeURIComponent(session)}?call=${id}`, ".row.selected .call-mark")
+      await visit(page, `#/sessions/${encodeURIComponent(session)}?call=${id}`, ".row.selected .call-mark")
       for (const tab of ["new", "input", "answer", "settings", "json"]) {
-        await goTo(page, `#/events/${id}?tab=${tab}`, `.panel.${tab} :is(.message, .settings, .node, .leaf, .state)`)
+        await visit(page, `#/events/${id}?tab=${tab}`, `.panel.${tab} :is(.message, .settings, .node, .leaf, .state)`)
       }
     }
     expect([foreign, complaints]).toEqual([[], []])
@@ -70,7 +69,7 @@ describe(title, () => {
       [`#/events/${id}?tab=input`, ".panel .message"],
       ["#/overview", ".chart"]
     ] as const) {
-      await goTo(page, place, shows)
+      await visit(page, place, shows)
       expect([place, await problemsOf(page)]).toEqual([place, []])
     }
   })

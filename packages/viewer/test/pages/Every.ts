@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { problemsOf } from "../Accessibility.ts"
-import type { Watched } from "../Browser.ts"
+import { goTo, type Watched } from "../Browser.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -59,7 +59,7 @@ export const define = (world: World) => {
         const { complaints, foreign, page } = watched
         await page.setViewportSize({ width: 1280, height: 800 })
         await page.emulateMedia({ colorScheme: "light" })
-        await page.goto(`${world.server.url}/viewer/${place()}`)
+        await goTo(page, place())
         await page.getByText(shows).filter({ visible: true }).first().waitFor()
         expect(["light", await problemsOf(page)]).toEqual(["light", []])
         await page.emulateMedia({ colorScheme: "dark" })

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest"
-import { openWithKey } from "../Browser.ts"
+import { goTo, openWithKey } from "../Browser.ts"
 import { Conversation, registered, text, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
@@ -21,8 +21,9 @@ export const define = (world: World) => {
       const conversation = new Conversation(server.client, await registered(server.client), "a long model")
       conversation.model = "m".repeat(200)
       await conversation.call([user("Which model?")], [text("A long one.")])
-      for (const place of ["sessions", "live"]) {
-        const { page } = await openWithKey(`${server.url}/viewer/#/${place}`, apiKey)
+      const { page } = await openWithKey(`${server.url}/viewer/#/nothing`, apiKey)
+      for (const place of ["#/sessions", "#/live"]) {
+        await goTo(page, place)
         const row = rowOf(page, "m".repeat(20)).first()
         await row.waitFor()
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280)

@@ -1,7 +1,7 @@
-import { describe, expect, it, onTestFinished } from "vitest"
-import { openWithKey } from "../Browser.ts"
-import { Conversation, registered, text, user } from "../Conversation.ts"
-import { apiKey, start } from "../Server.ts"
+import { describe, expect, it } from "vitest"
+import { goTo } from "../Browser.ts"
+import { Conversation, text, user } from "../Conversation.ts"
+import { apiKey } from "../Server.ts"
 import type { World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -22,10 +22,8 @@ export const define = (world: World) => {
         "has 5,000 parts",
         `[${Array.from({ length: 5_000 }, () => '{"type":"image","source":{"type":"url","url":"https://a.example/"}}').join(",")}]`
       ]
-    ])("of a tool that %s is shown in part", async (_what, json) => {
-      const server = await start()
-      onTestFinished(() => server.close())
-      const fingerprint_id = await registered(server.client)
+    ])("of a tool that %s is shown in part", async (session, json) => {
+      const { fingerprintId: fingerprint_id, server } = world
       const call = { type: "tool_use", id: "t1", name: "read", input: {} }
       const messages = [
         user("Read"),
@@ -40,15 +38,13 @@ export const define = (world: World) => {
       const answer = await fetch(`${server.url}/api/v1/events`, {
         method: "POST",
         headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-        body: JSON.stringify({ event_name: "llm", fingerprint_id, session: "many", properties }).replace(
-          '"THE ANSWER"',
-          json
-        )
+        body: JSON.stringify({ event_name: "llm", fingerprint_id, session, properties }).replace('"THE ANSWER"', json)
       })
       expect(answer.status).toBe(200)
       const { event_id } = (await answer.json()) as { readonly event_id: string }
-      for (const place of ["#/sessions/many", `#/events/${event_id}?tab=input`]) {
-        const { complaints, page } = await openWithKey(`${server.url}/viewer/${place}`, apiKey)
+      const { complaints, page } = await world.visit("#/nothing")
+      for (const place of [`#/sessions/${encodeURIComponent(session)}`, `#/events/${event_id}?tab=input`]) {
+        await goTo(page, place)
         await page.locator("details.tool > summary").first().click()
         await page.locator("details.tool .fold").first().waitFor()
         expect(await page.locator("details.tool *").count()).toBeLessThan(3_000)
