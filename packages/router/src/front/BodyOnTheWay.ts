@@ -3,7 +3,7 @@ import { UnsupportedContentEncodingError } from "@tachograph/api"
 import * as Effect from "effect/Effect"
 import { IncomingMessage } from "node:http"
 import { pipeline, Readable } from "node:stream"
-import { BodyCut, type BodyStream, piecesOf } from "../response/BodyStream.ts"
+import * as BodyStream from "../response/BodyStream.ts"
 import * as ParsedBody from "./ParsedBody.ts"
 import * as RequestBody from "./RequestBody.ts"
 
@@ -53,28 +53,12 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
 export const open = (
   source: RequestBody.BodySource,
   headers: Headers
-): Effect.Effect<BodyStream, UnsupportedContentEncodingError> =>
+): Effect.Effect<BodyStream.BodyStream, UnsupportedContentEncodingError> =>
   Effect.suspend(() => {
     const encodings = RequestBody.encodingsOf(headers)
     if (!RequestBody.isSupported(encodings)) return Effect.fail(new UnsupportedContentEncodingError())
     const iterator = chunks(source, encodings)
-    let pieces: Iterator<Uint8Array> = [][Symbol.iterator]()
-    let isCancelled = false
-    const next = async (): Promise<Uint8Array | undefined> => {
-      for (;;) {
-        if (isCancelled) throw new BodyCut()
-        const piece = pieces.next()
-        if (piece.done !== true) return piece.value
-        const chunk = await inTime(iterator.next())
-        if (chunk.done === true) return undefined
-        pieces = piecesOf(chunk.value)
-      }
-    }
-    const cancel = () => {
-      if (isCancelled) return
-      isCancelled = true
-      // The rest is discarded, so that the connection stays usable.
-      iterator.return().catch(() => {})
-    }
-    return Effect.succeed({ next, cancel })
+    // The rest is discarded, so that the connection stays usable.
+    const end = () => void iterator.return().catch(() => {})
+    return Effect.succeed(BodyStream.ofParts(() => inTime(iterator.next()), end))
   })

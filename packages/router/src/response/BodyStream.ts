@@ -26,13 +26,40 @@ export class BodyCut extends Error {
 const utf8 = new TextEncoder()
 
 /** Cuts a part where it is too long for a piece. */
-export function* piecesOf(part: string | Uint8Array): Generator<Uint8Array> {
+function* piecesOf(part: string | Uint8Array): Generator<Uint8Array> {
   const bytes = typeof part === "string" ? utf8.encode(part) : part
   if (bytes.length <= pieceBytes && bytes.byteLength === bytes.buffer.byteLength) {
     if (bytes.length > 0) yield bytes
     return
   }
   for (let at = 0; at < bytes.length; at += pieceBytes) yield Uint8Array.from(bytes.subarray(at, at + pieceBytes))
+}
+
+/** Hands out what an iterator has, in pieces. `take` is its `next`, and `end` ends its work. */
+export const ofParts = (
+  take: () => Promise<IteratorResult<string | Uint8Array, unknown>>,
+  end: () => void
+): BodyStream => {
+  let pieces: Iterator<Uint8Array> = [][Symbol.iterator]()
+  let isCancelled = false
+  return {
+    next: async () => {
+      for (;;) {
+        if (isCancelled) throw new BodyCut()
+        const piece = pieces.next()
+        if (piece.done !== true) return piece.value
+        const part = await take()
+        if (isCancelled) throw new BodyCut()
+        if (part.done === true) return undefined
+        pieces = piecesOf(part.value)
+      }
+    },
+    cancel: () => {
+      if (isCancelled) return
+      isCancelled = true
+      end()
+    }
+  }
 }
 
 /**
@@ -45,34 +72,18 @@ export const ofStream = <R>(
   onCut: (error: unknown) => void
 ): BodyStream => {
   const parts = Stream.toAsyncIterableWith(stream, context)[Symbol.asyncIterator]()
-  let pieces: Iterator<Uint8Array> = [][Symbol.iterator]()
   let isCancelled = false
-  const take = async (): Promise<Uint8Array | undefined> => {
-    for (;;) {
-      if (isCancelled) throw new BodyCut()
-      const piece = pieces.next()
-      if (piece.done !== true) return piece.value
-      const part = await parts.next()
-      if (isCancelled) throw new BodyCut()
-      if (part.done === true) return undefined
-      pieces = piecesOf(part.value)
+  const take = async () => {
+    try {
+      return await parts.next()
+    } catch (error) {
+      if (!isCancelled) onCut(error)
+      throw new BodyCut({ cause: error })
     }
   }
-  return {
-    next: async () => {
-      try {
-        return await take()
-      } catch (error) {
-        if (isCancelled) throw new BodyCut()
-        onCut(error)
-        throw new BodyCut({ cause: error })
-      }
-    },
-    cancel: () => {
-      if (isCancelled) return
-      isCancelled = true
-      // It is interrupted, which is no error.
-      parts.return?.().catch(() => {})
-    }
-  }
+  return ofParts(take, () => {
+    isCancelled = true
+    // It is interrupted, which is no error.
+    parts.return?.().catch(() => {})
+  })
 }
