@@ -99,23 +99,26 @@ const retain = Setting.make({
   }
 })
 
-const migrate = Setting.make({
-  name: "migrate",
-  metavar: "YES|NO",
-  description: "Whether to run migrations at startup; with no, the tables must be up to date",
-  default: "yes",
-  expected: "yes or no",
-  parse: Setting.parseSwitch
-})
+/** What is so, unless the option says otherwise. */
+const unlessNot = (name: string, [yes, no]: readonly [yes: string, no: string], description: string) =>
+  Setting.make({
+    ...{ name, description, metavar: `${yes}|${no}`.toUpperCase() },
+    default: yes,
+    expected: `${yes} or ${no}`,
+    parse: Setting.parseSwitch
+  })
 
-const thread = Setting.make({
-  name: "thread",
-  metavar: "YES|NO",
-  description: "Whether events are processed and stored on a thread of their own; never with memory:",
-  default: "yes",
-  expected: "yes or no",
-  parse: Setting.parseSwitch
-})
+const migrate = unlessNot(
+  "migrate",
+  ["yes", "no"],
+  "Whether to run migrations at startup; with no, the tables must be up to date"
+)
+
+const thread = unlessNot(
+  "thread",
+  ["yes", "no"],
+  "Whether events are processed and stored on a thread of their own; never with memory:"
+)
 
 const cors = Setting.make({
   name: "cors",
@@ -129,14 +132,7 @@ const cors = Setting.make({
   }
 })
 
-const viewer = Setting.make({
-  name: "viewer",
-  metavar: "ON|OFF",
-  description: "Whether the viewer is served, below /viewer/",
-  default: "on",
-  expected: "on or off",
-  parse: Setting.parseSwitch
-})
+const viewer = unlessNot("viewer", ["on", "off"], "Whether the viewer is served, below /viewer/")
 
 const strict = Setting.makeSwitch({
   name: "strict",

@@ -71,13 +71,15 @@ export const sqlitePackage = Effect.promise(() => import("@tachograph/storage-sq
 const postgresPackage = Effect.promise(() => import("@tachograph/storage-postgres"))
 export const sqlPackage = Effect.promise(() => import("@tachograph/storage-sql"))
 
-/** Layers of one storage. */
-const openingOf =
-  <A>(label: string, load: Effect.Effect<A>) =>
-  (open: (loaded: A) => Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
+/** Layers of one storage, and what is asked of it. */
+const openingOf = <A>(label: string, load: Effect.Effect<A>) => ({
+  opening: (open: (loaded: A) => Layer.Layer<Storage, unknown>): Layer.Layer<Storage, CommandError> =>
     Layer.catch(Layer.unwrap(Effect.map(load, open)), (error) =>
       Layer.effectContext(Effect.fail(failure("open", label, error)))
-    )
+    ),
+  asking: <B>(ask: (loaded: A) => Effect.Effect<B, unknown>, verb: Verb = "open"): Effect.Effect<B, CommandError> =>
+    Effect.mapError(Effect.flatMap(load, ask), (error) => failure(verb, label, error))
+})
 
 const memory: StorageChoice = {
   source: Redacted.make("memory:"),
@@ -98,7 +100,7 @@ const memory: StorageChoice = {
 
 const sqlite = (filename: string): StorageChoice => {
   const label = `SQLite, ${filename}`
-  const opening = openingOf(label, sqlitePackage)
+  const { asking, opening } = openingOf(label, sqlitePackage)
   return {
     source: Redacted.make(`sqlite:${filename}`),
     label,
@@ -112,21 +114,17 @@ const sqlite = (filename: string): StorageChoice => {
     layerReading: opening(({ SqliteStorage }) => SqliteStorage.layerReadOnly({ filename })),
     pending: Effect.suspend(() =>
       existsSync(filename)
-        ? Effect.flatMap(sqlitePackage, ({ SqliteStorage }) => SqliteStorage.pending({ filename }))
+        ? asking(({ SqliteStorage }) => SqliteStorage.pending({ filename }))
         : Effect.map(sqlPackage, ({ Migrations }) => Migrations.names)
-    ).pipe(Effect.mapError((error) => failure("open", label, error))),
-    migrate: sqlitePackage.pipe(
-      Effect.flatMap(({ SqliteStorage }) => SqliteStorage.migrate({ filename })),
-      Effect.mapError((error) => failure("open", label, error))
     ),
+    migrate: asking(({ SqliteStorage }) => SqliteStorage.migrate({ filename })),
     distribute: undefined,
     inspect: {
       filename,
-      facts: Effect.all([sqlPackage, sqlitePackage]).pipe(
-        Effect.flatMap(([{ Inspection }, { SqliteClient }]) =>
+      facts: asking(({ SqliteClient }) =>
+        Effect.flatMap(sqlPackage, ({ Inspection }) =>
           Effect.provide(Inspection.ofSqlite, SqliteClient.layer({ filename, readOnly: true }))
-        ),
-        Effect.mapError((error) => failure("open", label, error))
+        )
       )
     }
   }
@@ -134,7 +132,7 @@ const sqlite = (filename: string): StorageChoice => {
 
 const postgres = (config: PostgresConfig, url: string): StorageChoice => {
   const label = `Postgres, ${labelOf(url)}${config.schema ? `, schema ${config.schema}` : ""}`
-  const opening = openingOf(label, postgresPackage)
+  const { asking, opening } = openingOf(label, postgresPackage)
   return {
     source: Redacted.make(url),
     label,
@@ -146,29 +144,19 @@ const postgres = (config: PostgresConfig, url: string): StorageChoice => {
     layerNoMigrations: opening(({ PostgresStorage }) => PostgresStorage.layerNoMigrations(config)),
     layerReadOnly: opening(({ PostgresStorage }) => PostgresStorage.layerReadOnly(config)),
     layerReading: opening(({ PostgresStorage }) => PostgresStorage.layerReading(config)),
-    pending: postgresPackage.pipe(
-      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.pending(config)),
-      Effect.mapError((error) => failure("open", label, error))
-    ),
-    migrate: postgresPackage.pipe(
-      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.migrate(config)),
-      Effect.mapError((error) => failure("open", label, error))
-    ),
-    distribute: postgresPackage.pipe(
-      Effect.flatMap(({ PostgresStorage }) => PostgresStorage.distribute(config)),
-      Effect.map(({ isNew, migrated, shards }) => ({ migrations: migrated, shards, isNew })),
-      Effect.mapError((error) => failure("distribute", label, error))
+    pending: asking(({ PostgresStorage }) => PostgresStorage.pending(config)),
+    migrate: asking(({ PostgresStorage }) => PostgresStorage.migrate(config)),
+    distribute: Effect.map(
+      asking(({ PostgresStorage }) => PostgresStorage.distribute(config), "distribute"),
+      ({ isNew, migrated, shards }) => ({ migrations: migrated, shards, isNew })
     ),
     inspect: {
       filename: undefined,
-      facts: Effect.all([sqlPackage, postgresPackage]).pipe(
-        Effect.flatMap(([{ Inspection }, { PostgresStorage }]) =>
-          Inspection.ofPostgres.pipe(
-            Effect.map((facts) => ({ ...facts, needed: PostgresStorage.connectionsOf(config) })),
-            Effect.provide(PostgresStorage.client({ ...config, maxConnections: 1 }))
-          )
-        ),
-        Effect.mapError((error) => failure("open", label, error))
+      facts: asking(({ PostgresStorage }) =>
+        Effect.flatMap(sqlPackage, ({ Inspection }) => Inspection.ofPostgres).pipe(
+          Effect.map((facts) => ({ ...facts, needed: PostgresStorage.connectionsOf(config) })),
+          Effect.provide(PostgresStorage.client({ ...config, maxConnections: 1 }))
+        )
       )
     }
   }
@@ -184,12 +172,10 @@ export const parse = (text: string): Option.Option<StorageChoice> => {
   return path === undefined ? Option.none() : Option.some(sqlite(path === ":memory:" ? path : resolve(path)))
 }
 
+type Verb = "back up" | "distribute" | "open" | "restore" | "use"
+
 /** One line that says why a storage cannot be used: an explanation if there is one, else the innermost cause's message. */
-export const failure = (
-  verb: "back up" | "distribute" | "open" | "restore" | "use",
-  label: string,
-  error: unknown
-): CommandError => {
+export const failure = (verb: Verb, label: string, error: unknown): CommandError => {
   const chain = causes(error)
   const explanation = chain.map(explain).find(Option.isSome)
   const outOfDate = chain.find((cause) => cause instanceof Migrator.MigrationError && cause.kind === "BadState")
