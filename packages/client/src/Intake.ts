@@ -108,15 +108,11 @@ interface Keyed {
 export class Intake {
   /** What is known of calls whose answer comes by another request. */
   readonly later = new Later()
-  readonly #budget: Budget
-  readonly #delivery: Delivery
-  readonly #fingerprint: () => Promise<string>
-  readonly #options: RecorderOptions
+  readonly #given: IntakeOptions
   readonly #patterns: Patterns.Patterns | undefined
   readonly #preparing = new Set<Promise<void>>()
   readonly #spool: Spool | undefined
   readonly #spoolQueue: SpoolQueue | undefined
-  readonly #warn: Warn
   /** Of calls to be made events, and written. */
   readonly #turns: Turns
   /** Calls that are over, and lost with the process: neither on disk nor sent nor dropped. */
@@ -132,14 +128,10 @@ export class Intake {
   readonly #flushes = new Set<Flush>()
   #isSettling = false
 
-  constructor({ budget, delivery, fingerprint, options, warn }: IntakeOptions) {
+  constructor(given: IntakeOptions) {
+    const { budget, delivery, options, warn } = (this.#given = given)
     this.#onUnusable = (cause) =>
       warn("the spool cannot be used, and calls wait in memory", cause, "recorder.spooled() rejects.")
-    this.#warn = warn
-    this.#budget = budget
-    this.#delivery = delivery
-    this.#fingerprint = fingerprint
-    this.#options = options
     this.#patterns = typeof options.redact === "string" ? Patterns.parse(options.redact) : undefined
     const maxEvents = options.maxEvents ?? defaults.maxEvents
     if (options.spool === undefined) {
@@ -161,7 +153,7 @@ export class Intake {
 
   /** Whether a call is over and neither sent nor dropped nor postponed. */
   get isBusy(): boolean {
-    return this.#turns.size > 0 || this.#preparing.size > 0 || this.#delivery.size > 0
+    return this.#turns.size > 0 || this.#preparing.size > 0 || this.#given.delivery.size > 0
   }
 
   /** How many events wait on disk that could not be sent. */
@@ -181,7 +173,7 @@ export class Intake {
 
   /** Whether all that is left is on disk, and would be refused there, as what was tried of it. */
   get isLeftOnDisk(): boolean {
-    return this.#unsafe.size === 0 && this.#delivery.isStuck
+    return this.#unsafe.size === 0 && this.#given.delivery.isStuck
   }
 
   /** Builds the event in a later turn of the event loop, so that the application goes on first. */
@@ -215,7 +207,7 @@ export class Intake {
   /** Counts a call that is not recorded. */
   lose(drop: Drop): void {
     if (isLoss(drop)) this.#lost++
-    this.#delivery.drop(drop)
+    this.#given.delivery.drop(drop)
   }
 
   /** By itself, so that nothing else holds the draft. */
@@ -270,7 +262,7 @@ export class Intake {
     // Files that are removed make room for others.
     while (this.isBusy) {
       await this.#prepared()
-      await this.#delivery.idle()
+      await this.#given.delivery.idle()
       if (this.isLeftOnDisk) this.#tell(({ isAtEnd }) => isAtEnd)
     }
     this.#isSettling = false
@@ -294,7 +286,7 @@ export class Intake {
           continue
         }
       } catch {}
-      this.#delivery.drop({ reason: "exit" })
+      this.#given.delivery.drop({ reason: "exit" })
     }
     this.#unsafe.clear()
   }
@@ -334,13 +326,13 @@ export class Intake {
       ...envelope,
       ...safe,
       // Masks may be longer than what they stand for.
-      metadata: fitting(safe.metadata, this.#warn),
+      metadata: fitting(safe.metadata, this.#given.warn),
       trace_id: context.traceId || undefined,
       span_id: context.spanId || undefined,
       recorded: recordedOf(call.count(), subagent, found.recorded)
     }
     const payload = { api, inputs: call.inputs, output: call.output }
-    const { redact } = this.#options
+    const { redact } = this.#given.options
     const isAsked = typeof redact === "function"
     const event = Utf8.bytesOf(isAsked ? redactedText(redact, payload, inputs, whole) : textOf(payload, whole))
     const { agent, agent_version: agentVersion, person } = safe
@@ -354,13 +346,14 @@ export class Intake {
 
   async #keep({ event, key }: Keyed, pending: Pending): Promise<void> {
     const { length } = event
-    if (length > (this.#options.maxEventBytes ?? defaults.maxEventBytes)) throw new Dropped({ reason: "too-large" })
+    if (length > (this.#given.options.maxEventBytes ?? defaults.maxEventBytes))
+      throw new Dropped({ reason: "too-large" })
     const spool = this.#spool
-    const fingerprint = spool && (await this.#fingerprint())
+    const fingerprint = spool && (await this.#given.fingerprint())
     // The event takes the place of the texts that it was made of.
     this.#free(pending)
-    if (!this.#budget.take(length)) throw new Dropped({ reason: "memory" })
-    pending.release = () => this.#budget.release(length)
+    if (!this.#given.budget.take(length)) throw new Dropped({ reason: "memory" })
+    pending.release = () => this.#given.budget.release(length)
     const idempotencyKey = key
     const spooled = fingerprint === undefined ? undefined : { event, fingerprint, idempotencyKey }
     if (spooled !== undefined) pending.save = () => spool!.writeNow(spooled)
@@ -370,8 +363,8 @@ export class Intake {
       this.#free(pending)
       return this.#spoolQueue!.add(entry, pending.settle)
     }
-    if (!this.#delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
-    this.#delivery.add({ idempotencyKey, load: () => ({ event }), settled: () => this.#leave(pending) })
+    if (!this.#given.delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
+    this.#given.delivery.add({ idempotencyKey, load: () => ({ event }), settled: () => this.#leave(pending) })
   }
 
   /** An event that cannot be written waits in memory, as without a spool, and `spooled` says so. */

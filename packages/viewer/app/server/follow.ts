@@ -37,26 +37,22 @@ const shown = (signal: AbortSignal) =>
   })
 
 /** Calls of a stream that are not yet reported. */
-class Gathered {
-  readonly #report: Following["onEvents"]
-  #events: Array<EventSummary> = []
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  constructor(report: Following["onEvents"]) {
-    this.#report = report
+const gathering = (report: Following["onEvents"]) => {
+  let events: Array<EventSummary> = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const reportAll = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const gathered = events
+    events = []
+    if (gathered.length > 0) report(gathered)
   }
-
-  add(event: EventSummary): void {
-    this.#events.push(event)
-    this.#timer ??= setTimeout(() => this.report(), gatherMs)
-  }
-
-  report(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const events = this.#events
-    this.#events = []
-    if (events.length > 0) this.#report(events)
+  return {
+    add: (event: EventSummary) => {
+      events.push(event)
+      timer ??= setTimeout(reportAll, gatherMs)
+    },
+    report: reportAll
   }
 }
 
@@ -88,7 +84,7 @@ class Follower {
       aborter.abort()
     }, firstLineMs)
     const hide = () => aborter.abort()
-    const gathered = new Gathered(this.#following.onEvents)
+    const gathered = gathering(this.#following.onEvents)
     let hasAnswered = false
     document.addEventListener("visibilitychange", hide)
     try {

@@ -67,9 +67,7 @@ export class EngineThread {
   readonly #pending = new InFlight<Pending>()
   /** The bodies that are on their way, after the answers to their exchanges. */
   readonly #streams: Streams
-  readonly #onLog: Options["onLog"]
-  readonly #spans: HostSpans
-  readonly #onStale: Options["onStale"]
+  readonly #options: Options
   #lastId = 0
   #hasEnded = false
   /** Set when it was asked to end. */
@@ -77,7 +75,7 @@ export class EngineThread {
   /** The last sign of life, and when it was first seen. */
   #seen = { beat: 0, atMs: performance.now() }
 
-  private constructor(worker: Worker, status: ThreadStatus, { onLog, onStale, spans }: Options) {
+  private constructor(worker: Worker, status: ThreadStatus, options: Options) {
     this.#worker = worker
     this.#outbox = new Outbox(worker)
     this.#streams = new Streams(
@@ -85,9 +83,7 @@ export class EngineThread {
       () => this.#updateRef()
     )
     this.#status = status
-    this.#onLog = onLog
-    this.#onStale = onStale
-    this.#spans = spans
+    this.#options = options
   }
 
   /** Resolves when the storage is open. Rejects with the error of opening it, or a `ThreadUnavailable`. */
@@ -253,13 +249,13 @@ export class EngineThread {
       case "threw":
         return this.#settle(item.id)?.onThrow?.(toError(item.error))
       case "log":
-        return this.#onLog(item)
+        return this.#options.onLog(item)
       case "stale":
-        return this.#onStale?.(...item.stale)
+        return this.#options.onStale?.(...item.stale)
       case "span-began":
-        return this.#spans.began(item)
+        return this.#options.spans.began(item)
       case "span-ended":
-        return this.#spans.ended(item)
+        return this.#options.spans.ended(item)
       case "closed":
         return this.#onClosed?.()
       case "loaded":
@@ -277,7 +273,7 @@ export class EngineThread {
     for (const [id] of lost) this.#pending.delete(id)
     for (const [, { onLost }] of lost) onLost?.()
     this.#streams.close()
-    this.#spans.lost(BigInt(Date.now()) * 1_000_000n)
+    this.#options.spans.lost(BigInt(Date.now()) * 1_000_000n)
     this.#onClosed?.()
   }
 }
