@@ -34,8 +34,7 @@ export const useDocument = (parts: ReadonlyArray<string>) => {
         else setState({ opened: result })
       },
       (error: unknown) => {
-        if (aborter.signal.aborted) return
-        setState({ error: error instanceof Client.ServerError ? error : new Client.ServerError(0, "offline") })
+        if (!aborter.signal.aborted) setState({ error: Client.toError(error) })
       }
     )
     return () => {

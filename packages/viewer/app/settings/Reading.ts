@@ -2,14 +2,30 @@
 import * as Setting from "./Setting.ts"
 
 /** Texts as Markdown, or as they were sent. */
-export const text = Setting.make("text", ["markdown", "raw"])
+const text = Setting.make("text", ["markdown", "raw"])
 
 /** Thinking and tools: one line each, or opened. */
-export const thinking = Setting.make("thinking", ["folded", "open"])
-export const tools = Setting.make("tools", ["folded", "open"])
+const thinking = Setting.make("thinking", ["folded", "open"])
+const tools = Setting.make("tools", ["folded", "open"])
 
 /** Whether keys without a modifier do something (WCAG 2.1.4). */
 export const shortcuts = Setting.make("shortcuts", ["on", "off"])
 
-export const toggle = <A extends string>(setting: Setting.Setting<A>, one: A, other: A): void =>
-  setting.set(setting.get() === one ? other : one)
+/** What messages are shown by. */
+export const use = () => ({
+  isMarkdown: text.use() === "markdown",
+  isThinkingOpen: thinking.use() === "open",
+  areToolsOpen: tools.use() === "open"
+})
+
+const switchOf = <A extends string>(setting: Setting.Setting<A>, off: A, on: A) => ({
+  useIsOn: () => setting.use() === on,
+  run: () => setting.set(setting.get() === off ? on : off)
+})
+
+/** What a person may switch, each with its name on a button, and its key. */
+export const switches = [
+  { name: "As sent", keys: "m", does: "Markdown, or as it was sent", ...switchOf(text, "markdown", "raw") },
+  { name: "Thinking", keys: "t", does: "Open or fold thinking", ...switchOf(thinking, "folded", "open") },
+  { name: "Tools", keys: "x", does: "Open or fold tools", ...switchOf(tools, "folded", "open") }
+] as const

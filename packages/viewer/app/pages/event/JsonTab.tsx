@@ -1,9 +1,10 @@
 /** A text as a tree of JSON, read only where it is opened, with every value as it is written. */
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import type { Document } from "../../bytes/Document.ts"
 import type { Child } from "../../bytes/Scan.ts"
 import { useDocument } from "../../bytes/useDocument.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
+import { useResolved } from "../../parts/useResolved.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -28,11 +29,7 @@ const Leaf = ({ child: { end, start }, document }: NodeProps) => {
   const [shown, setShown] = useState(firstBytes)
   const [text, setText] = useState("")
   const to = Math.min(end, start + shown)
-  useEffect(() => {
-    let isCurrent = true
-    void document.text(start, to).then((text) => isCurrent && setText(text))
-    return () => void (isCurrent = false)
-  }, [document, start, to])
+  useResolved(() => document.text(start, to), setText, [document, start, to])
   return (
     <>
       <Plain as="span" class={text.startsWith('"') ? "string" : "literal"} text={text} />
@@ -48,11 +45,7 @@ const Leaf = ({ child: { end, start }, document }: NodeProps) => {
 const Children = ({ child, depth, document }: NodeProps) => {
   const [children, setChildren] = useState<ReadonlyArray<Child>>()
   const [shown, setShown] = useState(stepValues)
-  useEffect(() => {
-    let isCurrent = true
-    void document.children(child.start).then((children) => isCurrent && setChildren(children))
-    return () => void (isCurrent = false)
-  }, [document, child.start])
+  useResolved(() => document.children(child.start), setChildren, [document, child.start])
   if (children === undefined) return <div class="children">…</div>
   return (
     <ul class="children">
@@ -76,13 +69,11 @@ const Node = ({ child, depth, document, index }: NodeProps & { readonly index?: 
   const size = child.end - child.start
   const [kind, setKind] = useState<"{" | "[" | "leaf">()
   const [isOpen, setOpen] = useState(depth <= openDepth || size <= openBytes)
-  useEffect(() => {
-    let isCurrent = true
-    void document.text(child.start, child.start + 1).then((first) => {
-      if (isCurrent) setKind(first === "{" || first === "[" ? first : "leaf")
-    })
-    return () => void (isCurrent = false)
-  }, [document, child.start])
+  useResolved(
+    () => document.text(child.start, child.start + 1),
+    (first) => setKind(first === "{" || first === "[" ? first : "leaf"),
+    [document, child.start]
+  )
   const name =
     child.key === undefined ? (
       index !== undefined && <span class="index">{index}</span>

@@ -68,8 +68,7 @@ export const useSearch = (query: Query): Search => {
       if (!signal.aborted) setState((state) => ({ ...state, isSearching: false }))
     } catch (failure) {
       if (signal.aborted) return
-      const error = failure instanceof Client.ServerError ? failure : new Client.ServerError(0, "offline")
-      setState((state) => ({ ...state, isSearching: false, error }))
+      setState((state) => ({ ...state, isSearching: false, error: Client.toError(failure) }))
     }
   }, [])
   useEffect(() => {

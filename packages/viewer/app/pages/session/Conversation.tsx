@@ -46,9 +46,7 @@ interface Props {
 const useRow = ({ find: { current, words }, of, selected }: Props) => {
   const { answered, carried, stream, threadOf, threads } = of
   const { items, results } = stream
-  const text = Reading.text.use()
-  const thinking = Reading.thinking.use()
-  const tools = Reading.tools.use()
+  const reading = Reading.use()
   return (index: number) => {
     const item = items[index]!
     const select = () => selected.select(index)
@@ -67,9 +65,7 @@ const useRow = ({ find: { current, words }, of, selected }: Props) => {
               results={results}
               answered={answered}
               carried={carried.get(item.message.number)}
-              isMarkdown={text === "markdown"}
-              isThinkingOpen={thinking === "open"}
-              areToolsOpen={tools === "open"}
+              {...reading}
             />
           </Sought.Provider>
         )}

@@ -100,33 +100,9 @@ const ThreadChoice = ({ thread, threads }: Pick<Props, "thread" | "threads">) =>
   </select>
 )
 
-const ReadingToggles = () => {
-  const text = Reading.text.use()
-  const thinking = Reading.thinking.use()
-  const tools = Reading.tools.use()
-  return (
-    <>
-      <Toggle
-        name="As sent"
-        keys="m"
-        isOn={text === "raw"}
-        toggle={() => Reading.toggle(Reading.text, "markdown", "raw")}
-      />
-      <Toggle
-        name="Thinking"
-        keys="t"
-        isOn={thinking === "open"}
-        toggle={() => Reading.toggle(Reading.thinking, "folded", "open")}
-      />
-      <Toggle
-        name="Tools"
-        keys="x"
-        isOn={tools === "open"}
-        toggle={() => Reading.toggle(Reading.tools, "folded", "open")}
-      />
-    </>
-  )
-}
+const ReadingToggle = ({ of: { keys, name, run, useIsOn } }: { readonly of: (typeof Reading.switches)[number] }) => (
+  <Toggle name={name} keys={keys} isOn={useIsOn()} toggle={run} />
+)
 
 export const SessionHead = (props: Props) => {
   const { find, follow, isFollowing, isSideOpen, isTable, nextError, openSide, session, thread, threads } = props
@@ -139,7 +115,9 @@ export const SessionHead = (props: Props) => {
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">
         {threads.length > 1 && <ThreadChoice thread={thread} threads={threads} />}
         <Toggle name="Table" keys="v" isOn={isTable} toggle={() => Route.amend({ view: isTable ? null : "table" })} />
-        <ReadingToggles />
+        {Reading.switches.map((each) => (
+          <ReadingToggle key={each.keys} of={each} />
+        ))}
         <Toggle name="Follow" keys="l" isOn={isFollowing} toggle={follow} />
         <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
           Find

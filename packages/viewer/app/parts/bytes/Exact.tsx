@@ -5,6 +5,7 @@ import { FindBar } from "../../find/FindBar.tsx"
 import * as Highlight from "../../find/Highlight.ts"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Failed, Loading } from "../States.tsx"
+import { useResolved } from "../useResolved.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
@@ -24,11 +25,11 @@ const useRows = ({ document }: Opened, from: number, to: number) => {
     from: 0,
     texts: []
   })
-  useEffect(() => {
-    let isCurrent = true
-    void document.readRows(from, to).then((texts) => isCurrent && setRows({ from, texts }))
-    return () => void (isCurrent = false)
-  }, [document, from, to])
+  useResolved(
+    () => document.readRows(from, to),
+    (texts) => setRows({ from, texts }),
+    [document, from, to]
+  )
   return rows
 }
 
@@ -102,15 +103,14 @@ const useFound = ({ document }: Opened, goTo: (row: number) => void) => {
     rows: new Uint32Array(),
     index: 0
   })
-  useEffect(() => {
-    let isCurrent = true
-    void document.find(words).then(({ rows }) => {
-      if (!isCurrent) return
+  useResolved(
+    () => document.find(words),
+    ({ rows }) => {
       setFound({ rows, index: 0 })
       if (rows.length > 0) goTo(rows[0]!)
-    })
-    return () => void (isCurrent = false)
-  }, [document, words])
+    },
+    [document, words]
+  )
   const count = found.rows.length
   const step = (by: number) => {
     if (count === 0) return

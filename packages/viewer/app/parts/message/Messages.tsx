@@ -17,9 +17,7 @@ type Said = Conversation["input"][number] & {
 export const firstMessages = 60
 
 export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> }) => {
-  const text = Reading.text.use()
-  const thinking = Reading.thinking.use()
-  const tools = Reading.tools.use()
+  const reading = Reading.use()
   const { answers, results } = useMemo(() => pairsIn(messages), [messages])
   const isElsewhere = (part: Part) => answers.has(part)
   return (
@@ -38,9 +36,7 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
                 parts={message.parts}
                 resultOf={(part) => results.get(part)?.part}
                 isElsewhere={isElsewhere}
-                isMarkdown={text === "markdown"}
-                isThinkingOpen={thinking === "open"}
-                areToolsOpen={tools === "open"}
+                {...reading}
               />
             </div>
           </div>
