@@ -23,7 +23,7 @@ const imports: Readonly<Record<string, string>> = {
 
 /** Modules of packages that import lazily by themselves. What `pg` requires with a connection, it requires again with the next one. */
 const lazyPackages: Readonly<Record<string, string>> = {
-  "packages/router/src/engine/Pages.ts": "HttpApiScalar: Lazy, tried with each request, which is answered 503 meanwhile"
+  "packages/router/src/engine/ContractPages.ts": "HttpApiScalar: Lazy, tried with each request, which is answered 503 meanwhile"
 }
 
 /** Effects that run once, and variables that are set once: none of them needs a file or the network, but for those that say so. */
@@ -33,7 +33,7 @@ const once: Readonly<Record<string, string>> = {
   "packages/core/src/search/CaseFolding.ts": "computed; ICU is part of Node",
   "packages/lambda/src/Handler.ts": "the next invocation opens again",
   "packages/router/src/Tachograph.ts": "closes once",
-  "packages/router/src/engine/Pages.ts": "the description: computed",
+  "packages/router/src/engine/ContractPages.ts": "the description: computed",
   "packages/router/src/engine/thread/Supervisor.ts": "shared while it opens, then forgotten",
   "packages/router/src/engine/thread/ThreadEngine.ts": "a line of the log",
   "packages/server/src/process/GarbageCollection.ts": "a function of V8",

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util"
 import { faults } from "./faults/All.ts"
 import { citusUrl } from "./harness/Citus.ts"
 import * as Report from "./harness/Report.ts"
-import * as Run from "./harness/Run.ts"
+import * as Trials from "./harness/Trials.ts"
 import { defaultCommand } from "./harness/Server.ts"
 import type { Kind } from "./harness/Store.ts"
 
@@ -94,7 +94,7 @@ if (!selected.some((fault) => kinds.some((kind) => fault.storages.includes(kind)
 }
 
 console.log(`seed ${seed}`)
-const results = await Run.all({
+const results = await Trials.all({
   faults: selected,
   kinds,
   command: values.server,

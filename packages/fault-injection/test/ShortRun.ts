@@ -3,7 +3,7 @@ import { TestSeed } from "@tachograph/testkit"
 import { describe, expect, inject, it } from "vitest"
 import { faults } from "../src/faults/All.ts"
 import * as Report from "../src/harness/Report.ts"
-import * as Run from "../src/harness/Run.ts"
+import * as Trials from "../src/harness/Trials.ts"
 import type { Kind } from "../src/harness/Store.ts"
 
 /**
@@ -21,7 +21,7 @@ export const define = (kind: Kind, atLeast: number): void => {
   const { seed } = TestSeed
   describe(`faults, seed ${seed}`, () => {
     it(`on ${kind} lose no acknowledged event`, { timeout: 480_000 }, async () => {
-      const results = await Run.all({
+      const results = await Trials.all({
         faults: short,
         kinds: [kind],
         command: command(),

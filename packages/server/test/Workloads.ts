@@ -2,7 +2,7 @@
  * Complete agent runs to record. The real workloads are used if they are present beside the repository; otherwise there is
  * only the built-in sample run, and `title` says so.
  */
-import { type HttpClient, RandomJson, Replay, Workloads } from "@tachograph/testkit"
+import { type HttpClient, RandomJson, RoundTrip, Workloads } from "@tachograph/testkit"
 
 const { areAvailable, expand, placeholder } = Workloads
 
@@ -14,7 +14,7 @@ const calls = {
 }
 
 const workloads: Readonly<Record<string, () => Promise<ReadonlyArray<Buffer>>>> = {
-  "a sample run": async () => Array.from(Replay.sampleRun(placeholder), (body) => Buffer.from(body)),
+  "a sample run": async () => Array.from(RoundTrip.sampleRun(placeholder), (body) => Buffer.from(body)),
   ...(areAvailable
     ? Object.fromEntries(
         Object.entries(calls).map(([file, max]) => [`the first ${max} calls of ${file}`, () => expand(file, max)])
@@ -66,11 +66,11 @@ export const record = async (clients: ReadonlyArray<HttpClient.Client>): Promise
   const toSend = (await (expansion ??= readSessions())).values()
   const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
   const { body } = await clients[0]!.put("/api/v1/fingerprints", fingerprint)
-  const sessions: Array<{ readonly client: number; readonly sent: ReadonlyArray<Replay.Sent> }> = []
+  const sessions: Array<{ readonly client: number; readonly sent: ReadonlyArray<RoundTrip.Sent> }> = []
   const send = async (client: number) => {
     for (const bodies of toSend) {
       const own = bodies.map((text) => withFingerprint(text, body.fingerprint_id))
-      sessions.push({ client, sent: await Replay.send(clients[client]!, own) })
+      sessions.push({ client, sent: await RoundTrip.send(clients[client]!, own) })
     }
   }
   await Promise.all(Array.from(clients.keys(), send))
@@ -82,7 +82,7 @@ export const record = async (clients: ReadonlyArray<HttpClient.Client>): Promise
       const read = async () => {
         for (const { client, sent } of toRead) {
           const reader = readingClients[(client + 1) % readingClients.length]!
-          different.push(...(await Replay.differences(reader, sent)))
+          different.push(...(await RoundTrip.differences(reader, sent)))
         }
       }
       await Promise.all(Array.from({ length: readers }, read))

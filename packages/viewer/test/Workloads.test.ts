@@ -1,5 +1,5 @@
 /** The pages over real runs, where they are present beside the repository, and otherwise over an invented one. */
-import { Replay, Workloads } from "@tachograph/testkit"
+import { RoundTrip, Workloads } from "@tachograph/testkit"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { problemsOf } from "./Accessibility.ts"
@@ -17,7 +17,7 @@ const bodiesOf = async (fingerprintId: string): Promise<ReadonlyArray<Buffer | s
           Workloads.expand("calls.ndjson", undefined, fingerprintId)
         ])
       ).flat()
-    : Array.from(Replay.sampleRun(fingerprintId))
+    : Array.from(RoundTrip.sampleRun(fingerprintId))
 
 const title = Workloads.areAvailable
   ? "the pages over a coding run, customer service and single calls"

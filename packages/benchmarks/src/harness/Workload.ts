@@ -58,10 +58,10 @@ const sampleCalls = 300
 /** A generated run, for use without a file. */
 export const sample = async (fingerprintId: string): Promise<Workload> => {
   // Imported only here: it loads vitest, which must not affect measurements.
-  const { Replay } = await import("@tachograph/testkit")
+  const { RoundTrip } = await import("@tachograph/testkit")
   return make(
     "generated sample run",
-    Array.from(Replay.sampleRun(fingerprintId, sampleCalls), (body) => Buffer.from(body))
+    Array.from(RoundTrip.sampleRun(fingerprintId, sampleCalls), (body) => Buffer.from(body))
   )
 }
 

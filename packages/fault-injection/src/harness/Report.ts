@@ -1,5 +1,5 @@
 /** Prints the results of a run. */
-import type { Result } from "./Run.ts"
+import type { Result } from "./Trials.ts"
 import * as Table from "./Table.ts"
 import type * as Trial from "./Trial.ts"
 

@@ -21,7 +21,7 @@ import * as Usage from "../handlers/Usage.ts"
 import * as System from "../handlers/System.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as AnswerCompression from "./AnswerCompression.ts"
-import * as Pages from "./Pages.ts"
+import * as ContractPages from "./ContractPages.ts"
 import * as Viewer from "./Viewer.ts"
 
 /** The handlers of each group of the contract; a missing group does not compile. */
@@ -48,7 +48,7 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
     const handled = Object.values(yield* Effect.all(groups)).flat()
     const operations = new Map<string, Operation>([
       ...handled,
-      ...Object.entries(yield* Pages.operations),
+      ...Object.entries(yield* ContractPages.operations),
       ...Object.entries(yield* Viewer.operations)
     ])
     const answerErrors = ErrorAnswer.make()

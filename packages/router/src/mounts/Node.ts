@@ -8,7 +8,7 @@ import { Front } from "../front/Front.ts"
 import type { Incoming } from "../front/Incoming.ts"
 import type { Pieces, Reply } from "../front/Reply.ts"
 import type { TimedStream } from "../front/TimedStream.ts"
-import { onDeparture } from "./Departure.ts"
+import { onClientGone } from "./ClientGone.ts"
 import { CloseGraceMs } from "./PendingCalls.ts"
 import * as Pipelining from "./Pipelining.ts"
 import * as Answer from "../response/Answer.ts"
@@ -192,7 +192,7 @@ export const make: Effect.Effect<NodeHandler, never, Front | Scope.Scope> = Effe
     if (response.closed) return true
     const fiber = run(handled)
     const remove = fibers.add(fiber)
-    const stay = isRead(incoming.method) ? onDeparture(message, response, () => fiber.interruptUnsafe()) : undefined
+    const stay = isRead(incoming.method) ? onClientGone(message, response, () => fiber.interruptUnsafe()) : undefined
     fiber.addObserver((exit) => {
       remove()
       stay?.()

@@ -20,7 +20,7 @@ import type { Answer } from "../response/Answer.ts"
 import * as Admit from "./Admit.ts"
 import * as CallRecorder from "./CallRecorder.ts"
 import { CopyBudget } from "./Copies.ts"
-import { Cuts } from "./Cuts.ts"
+import { OpenPassages } from "./OpenPassages.ts"
 import type { Followed } from "./Followed.ts"
 import * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import * as Gate from "./Gate.ts"
@@ -61,7 +61,7 @@ const mayBeCall = (headers: ForwardedHeaders.RawHeaders): boolean =>
 interface Doors {
   readonly base: string
   readonly client: UpstreamClient
-  readonly cuts: Cuts
+  readonly passages: OpenPassages
   readonly admit: Admit.Admit
   readonly answers: Effect.Success<ReturnType<typeof ProxyAnswers.make>>
   readonly pathOf: (target: string) => ProxyPath.ProxyPath | undefined
@@ -72,7 +72,7 @@ interface Doors {
 
 /** Follows a request that passes, and its call, where it may be a model call. */
 const following =
-  (metrics: ProxyMetrics.ProxyMetrics, cuts: Cuts, beginCall: CallRecorder.CallRecorder["begin"]) =>
+  (metrics: ProxyMetrics.ProxyMetrics, passages: OpenPassages, beginCall: CallRecorder.CallRecorder["begin"]) =>
   (
     method: string,
     { rest, upstream }: Gate.Destination,
@@ -91,7 +91,7 @@ const following =
       call?.end(ending?.interruption, ending?.code)
     }
     const onBegin = (cut: (reason: Error) => void) => {
-      if (!hasEnded) onEnded = cuts.add(() => cut(new ProxyClosing()))
+      if (!hasEnded) onEnded = passages.add(() => cut(new ProxyClosing()))
     }
     return { copies: call?.copies, onBegin, onEnd }
   }
@@ -105,7 +105,7 @@ const visitorOf = (base: string, message: IncomingMessage): Gate.Visitor => ({
   remoteAddress: message.socket.remoteAddress
 })
 
-const nodeDoor = ({ admit, answers, base, client, cuts, follow, pathOf, requested }: Doors): Proxy["node"] => {
+const nodeDoor = ({ admit, answers, base, client, passages, follow, pathOf, requested }: Doors): Proxy["node"] => {
   const admits = Pipelining.make()
   return (message, response) => {
     const path = pathOf(message.url!)
@@ -121,7 +121,7 @@ const nodeDoor = ({ admit, answers, base, client, cuts, follow, pathOf, requeste
     }
     admit(visitor, (principal, id) => {
       if (response.closed) return
-      if (principal === undefined || cuts.isCut) return refuse(ProxyErrors.closing)
+      if (principal === undefined || passages.isCut) return refuse(ProxyErrors.closing)
       if ("status" in principal) return refuse(principal, id)
       if (NodePassage.hasLostBody(message)) return refuse(ProxyErrors.bodyParsed)
       Node.markLive(response)
@@ -134,7 +134,7 @@ const nodeDoor = ({ admit, answers, base, client, cuts, follow, pathOf, requeste
 }
 
 const webDoor =
-  ({ admit, answers, base, client, cuts, follow, pathOf, requested }: Doors): Proxy["web"] =>
+  ({ admit, answers, base, client, passages, follow, pathOf, requested }: Doors): Proxy["web"] =>
   (request) => {
     const path = pathOf(request.url)
     if (path === undefined) return undefined
@@ -152,7 +152,7 @@ const webDoor =
     if ("status" in destination) return Promise.resolve(refuse(destination))
     return new Promise((resolve, reject) =>
       admit(visitor, (principal, id) => {
-        if (principal === undefined || cuts.isCut) return resolve(refuse(ProxyErrors.closing))
+        if (principal === undefined || passages.isCut) return resolve(refuse(ProxyErrors.closing))
         if ("status" in principal) return resolve(refuse(principal, id))
         if (request.signal.aborted) return reject(request.signal.reason)
         if (request.bodyUsed) return resolve(refuse(ProxyErrors.bodyParsed))
@@ -173,24 +173,33 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
   const metrics = yield* ProxyMetrics.make(() => budget.held)
   const { begin: beginCall, countSocket, drop } = yield* CallRecorder.make(budget, metrics)
   const client = new UpstreamClient(settings)
-  const cuts = new Cuts()
+  const passages = new OpenPassages()
   yield* Effect.addFinalizer(() => Effect.sync(() => client.close()))
   // Before the recorder ends, and the storage.
-  yield* Effect.addFinalizer(() => Effect.sync(() => cuts.cut()))
+  yield* Effect.addFinalizer(() => Effect.sync(() => passages.cut()))
   const admit = yield* Admit.make(settings.isOpen)
   const answers = yield* ProxyAnswers.make(metrics)
 
   const pathOf = (target: string) => ProxyPath.match(BasePath.below(base, BasePath.targetIn(target)))
   const destinationOf = (visitor: Gate.Visitor, path: ProxyPath.ProxyPath) =>
-    cuts.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
+    passages.isCut ? ProxyErrors.closing : Gate.destinationOf(visitor, path, settings.upstreams)
   const requested: Doors["requested"] = (visitor, path) => {
     const destination = destinationOf(visitor, path)
     return !("status" in destination) && Gate.asksForSocket(visitor) ? ProxyErrors.upgradeRefused : destination
   }
-  const doors = { base, client, cuts, admit, answers, pathOf, requested, follow: following(metrics, cuts, beginCall) }
+  const doors = {
+    base,
+    client,
+    passages,
+    admit,
+    answers,
+    pathOf,
+    requested,
+    follow: following(metrics, passages, beginCall)
+  }
 
   const sockets = ProxySockets.make({
-    ...{ budget, client, cuts, metrics, admit, drop, ...answers },
+    ...{ budget, client, passages, metrics, admit, drop, ...answers },
     maxBytes: yield* MaxBodyBytes,
     watchKey: (yield* KeyWatch.make).watchKey,
     visitorOf: (message) => visitorOf(base, message),
@@ -211,8 +220,8 @@ export const make = Effect.fnUntraced(function* (settings: ProxySettings) {
     asksForSocket: (message) =>
       message.method === "GET" && Gate.asksForSocket(visitorOf(base, message)) && pathOf(message.url!) !== undefined,
     isOurs: (target: string) => pathOf(target) !== undefined,
-    none: () => cuts.none(),
+    none: () => passages.none(),
     retire: sockets.retire,
-    cut: () => cuts.cut()
+    cut: () => passages.cut()
   } satisfies Proxy
 }) satisfies (settings: ProxySettings) => Effect.Effect<Proxy, never, Authorizer | Front | Scope.Scope>

@@ -9,7 +9,7 @@ import type { KeyWatch } from "../front/KeyWatch.ts"
 import * as Node from "../mounts/Node.ts"
 import type { Answer } from "../response/Answer.ts"
 import type { CopiedCall } from "./CallRecorder.ts"
-import type { Cuts } from "./Cuts.ts"
+import type { OpenPassages } from "./OpenPassages.ts"
 import type * as ForwardedHeaders from "./ForwardedHeaders.ts"
 import type * as Gate from "./Gate.ts"
 import * as NodePassage from "./NodePassage.ts"
@@ -21,7 +21,7 @@ import { KeyOver, ProxyClosing, type UpstreamClient } from "./UpstreamClient.ts"
 
 export interface Surroundings extends Omit<SocketRecording, "begin"> {
   readonly client: UpstreamClient
-  readonly cuts: Cuts
+  readonly passages: OpenPassages
   readonly metrics: ProxyMetrics
   readonly watchKey: KeyWatch["watchKey"]
   readonly visitorOf: (message: IncomingMessage) => Gate.Visitor
@@ -59,7 +59,7 @@ const responseOn = (message: IncomingMessage, socket: Duplex): ServerResponse =>
 }
 
 export const make = (around: Surroundings) => {
-  const { admit, cuts, destinationOf, refused, unanswered, visitorOf } = around
+  const { admit, passages, destinationOf, refused, unanswered, visitorOf } = around
   const open = new InFlightSet<Open>()
   let isRetiring = false
 
@@ -113,7 +113,7 @@ export const make = (around: Surroundings) => {
     if (hasEnded) return
     stops.push(
       open.add(connection),
-      cuts.add(() => end(new ProxyClosing()))
+      passages.add(() => end(new ProxyClosing()))
     )
     const key = visitor.headers["x-tachograph-key"] ?? ""
     if (key !== "") stops.push(around.watchKey(Redacted.make(key), () => end(new KeyOver())))
@@ -137,7 +137,7 @@ export const make = (around: Surroundings) => {
       else {
         admit(visitor, (principal, id) => {
           if (response.closed) return
-          if (principal === undefined || cuts.isCut || isRetiring) return refuse(ProxyErrors.closing)
+          if (principal === undefined || passages.isCut || isRetiring) return refuse(ProxyErrors.closing)
           if ("status" in principal) return refuse(principal, id)
           pass(visitor, destination, principal, { message, response, head })
         })

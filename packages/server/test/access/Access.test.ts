@@ -1,4 +1,4 @@
-import { HttpClient, Replay } from "@tachograph/testkit"
+import { HttpClient, RoundTrip } from "@tachograph/testkit"
 import { Console, Effect, Option } from "effect"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
@@ -44,7 +44,7 @@ const served = async () => {
     language_version: "7",
     system: "linux"
   })
-  await Replay.send(client, Replay.sampleRun(body.fingerprint_id, 5))
+  await RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id, 5))
   return { server, storage, keyOf }
 }
 

@@ -1,4 +1,4 @@
-import { HttpClient, Replay } from "@tachograph/testkit"
+import { HttpClient, RoundTrip } from "@tachograph/testkit"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
@@ -113,8 +113,8 @@ describe("tachograph serve", () => {
     const client = HttpClient.open(server.url, ownKey)
     const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
-    const sent = await Replay.send(client, Replay.sampleRun(body.fingerprint_id))
-    expect(await Replay.differences(client, sent)).toEqual([])
+    const sent = await RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id))
+    expect(await RoundTrip.differences(client, sent)).toEqual([])
     await server.stop()
   })
 

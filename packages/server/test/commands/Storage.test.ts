@@ -1,4 +1,4 @@
-import { HttpClient, Replay } from "@tachograph/testkit"
+import { HttpClient, RoundTrip } from "@tachograph/testkit"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -21,7 +21,7 @@ const recorded = async () => {
     const created = await runInProcess(create)
     const client = HttpClient.open(server.url, created.stdout.trim())
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
-    await Replay.send(client, Replay.sampleRun(body.fingerprint_id, calls))
+    await RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id, calls))
     figures[project] = (await client.get("/api/v1/storage")).body
   }
   await server.stop()

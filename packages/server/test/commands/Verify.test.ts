@@ -1,6 +1,6 @@
 import { Storage, type Verifier } from "@tachograph/core"
 import { SqliteClient, SqliteStorage } from "@tachograph/storage-sqlite"
-import { HttpClient, Replay, VerifySuite } from "@tachograph/testkit"
+import { HttpClient, RoundTrip, VerifySuite } from "@tachograph/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -224,7 +224,9 @@ describe("tachograph verify", () => {
       system: "linux"
     })
     let isRecorded = false
-    const sending = Replay.send(client, Replay.sampleRun(body.fingerprint_id, 40)).finally(() => (isRecorded = true))
+    const sending = RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id, 40)).finally(
+      () => (isRecorded = true)
+    )
     const codes: Array<number> = []
     for (let isLast = false; !isLast;) {
       isLast = isRecorded
@@ -232,7 +234,7 @@ describe("tachograph verify", () => {
       codes.push(code)
       if (isLast) expect(stdout).toContain("Verified 40 events ")
     }
-    expect(await Replay.differences(client, await sending)).toEqual([])
+    expect(await RoundTrip.differences(client, await sending)).toEqual([])
     expect(new Set(codes)).toEqual(new Set([0]))
     expect(codes.length).toBeGreaterThan(1)
   })

@@ -1,5 +1,5 @@
 /** Several server processes over one Postgres. */
-import { HttpClient, Replay } from "@tachograph/testkit"
+import { HttpClient, RoundTrip } from "@tachograph/testkit"
 import { PostgresStorage } from "@tachograph/storage-postgres"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -97,8 +97,8 @@ describe.concurrent("tachograph over Postgres", () => {
     const server = await serve([...serveArgs.slice(1), "--retain", "90d"], { env: { TACHOGRAPH_API_KEY: apiKey } })
     const client = HttpClient.open(server.url, apiKey)
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
-    const sent = await Replay.send(client, Replay.sampleRun(body.fingerprint_id))
-    expect(await Replay.differences(client, sent)).toEqual([])
+    const sent = await RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id))
+    expect(await RoundTrip.differences(client, sent)).toEqual([])
     expect((await client.put("/api/v1/people/driver-1", { properties: { a: 1 } })).status).toBe(200)
     expect((await client.get("/api/v1/storage")).body.events).toBe(sent.length)
     const usage = await run(["storage", "--json"], { env: { TACHOGRAPH_STORAGE: served.href } })

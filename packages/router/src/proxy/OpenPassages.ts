@@ -4,7 +4,7 @@ import { InFlightSet } from "@tachograph/core"
 /** Ends a request that passes, at once. */
 export type Cut = () => void
 
-export class Cuts {
+export class OpenPassages {
   readonly #open = new InFlightSet<Cut>()
   readonly #onNone: Array<() => void> = []
   #isCut = false

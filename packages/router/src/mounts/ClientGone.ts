@@ -21,16 +21,20 @@ const waitingFor = (socket: Socket): InFlightSet<() => void> => {
  * Calls back when no answer can reach the client any more, at most once. The response alone does not say so while it waits behind
  * an earlier one on its connection. Returns a function that ends this.
  */
-export const onDeparture = (message: IncomingMessage, response: ServerResponse, callback: () => void): (() => void) => {
+export const onClientGone = (
+  message: IncomingMessage,
+  response: ServerResponse,
+  callback: () => void
+): (() => void) => {
   const end = () => {
     remove()
-    response.off("close", departed)
+    response.off("close", gone)
   }
-  const departed = () => {
+  const gone = () => {
     end()
     callback()
   }
-  const remove = waitingFor(message.socket).add(departed)
-  response.once("close", departed)
+  const remove = waitingFor(message.socket).add(gone)
+  response.once("close", gone)
   return end
 }
