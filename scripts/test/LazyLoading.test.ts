@@ -23,7 +23,8 @@ const imports: Readonly<Record<string, string>> = {
 
 /** Modules of packages that import lazily by themselves. What `pg` requires with a connection, it requires again with the next one. */
 const lazyPackages: Readonly<Record<string, string>> = {
-  "packages/router/src/engine/ContractPages.ts": "HttpApiScalar: Lazy, tried with each request, which is answered 503 meanwhile"
+  "packages/router/src/engine/ContractPages.ts":
+    "HttpApiScalar: Lazy, tried with each request, which is answered 503 meanwhile"
 }
 
 /** Effects that run once, and variables that are set once: none of them needs a file or the network, but for those that say so. */
