@@ -35,11 +35,8 @@ export const OverviewPage = ({ query }: PageProps) => {
   useEffect(() => void (document.title = "Overview · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the overview" />
-  const { byAgent, byModel, bySlot, storage, whole } = value
-  const ofAll = { period, rows: bySlot }
-  const ofAgents = { period, rows: byAgent, kindOf: agentOf }
+  const { byModel, bySlot, storage } = value
   const first = new Date(Period.slotsOf(period)[0]!).toISOString()
-  const hasAgents = new Set(byAgent.map(agentOf)).size > 1
   return (
     <section class="page">
       <div class="page-head">
@@ -60,37 +57,7 @@ export const OverviewPage = ({ query }: PageProps) => {
         <Empty title="Nothing was recorded in this time" />
       ) : (
         <>
-          <div class="charts">
-            <Chart title="Calls" {...ofAll} valueOf={({ events }) => events} show={Format.count} />
-            <Chart isBad title="Failed" {...ofAll} valueOf={({ errors }) => errors} show={Format.count} />
-            <Chart
-              title="Tokens"
-              {...ofAll}
-              valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
-              show={Format.short}
-            />
-            <CostChart title="Cost" {...ofAll} />
-            <Chart
-              title="Duration, p50"
-              {...ofAll}
-              valueOf={({ duration_ms_p50 }) => duration_ms_p50 ?? 0}
-              show={Format.duration}
-              total={Format.duration(whole?.duration_ms_p50 ?? null)}
-            />
-            <Chart
-              title="Duration, p95"
-              {...ofAll}
-              valueOf={({ duration_ms_p95 }) => duration_ms_p95 ?? 0}
-              show={Format.duration}
-              total={Format.duration(whole?.duration_ms_p95 ?? null)}
-            />
-            {hasAgents && (
-              <>
-                <Chart title="Calls by agent" {...ofAgents} valueOf={({ events }) => events} show={Format.count} />
-                <CostChart title="Cost by agent" {...ofAgents} />
-              </>
-            )}
-          </div>
+          <Charts period={period} {...value} />
           <UsageTable
             title={period.by === "hour" ? "Hour" : "Day"}
             rows={bySlot.toReversed()}
@@ -114,6 +81,49 @@ export const OverviewPage = ({ query }: PageProps) => {
       <h2>Stored</h2>
       <Stored storage={storage as unknown as Readonly<Record<string, unknown>>} />
     </section>
+  )
+}
+
+type Read = Awaited<ReturnType<ReturnType<typeof read>>>
+
+type ChartsProps = Pick<Read, "byAgent" | "bySlot" | "whole"> & { readonly period: Period.Period }
+
+const Charts = ({ byAgent, bySlot, period, whole }: ChartsProps) => {
+  const ofAll = { period, rows: bySlot }
+  const ofAgents = { period, rows: byAgent, kindOf: agentOf }
+  const hasAgents = new Set(byAgent.map(agentOf)).size > 1
+  return (
+    <div class="charts">
+      <Chart title="Calls" {...ofAll} valueOf={({ events }) => events} show={Format.count} />
+      <Chart isBad title="Failed" {...ofAll} valueOf={({ errors }) => errors} show={Format.count} />
+      <Chart
+        title="Tokens"
+        {...ofAll}
+        valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
+        show={Format.short}
+      />
+      <CostChart title="Cost" {...ofAll} />
+      <Chart
+        title="Duration, p50"
+        {...ofAll}
+        valueOf={({ duration_ms_p50 }) => duration_ms_p50 ?? 0}
+        show={Format.duration}
+        total={Format.duration(whole?.duration_ms_p50 ?? null)}
+      />
+      <Chart
+        title="Duration, p95"
+        {...ofAll}
+        valueOf={({ duration_ms_p95 }) => duration_ms_p95 ?? 0}
+        show={Format.duration}
+        total={Format.duration(whole?.duration_ms_p95 ?? null)}
+      />
+      {hasAgents && (
+        <>
+          <Chart title="Calls by agent" {...ofAgents} valueOf={({ events }) => events} show={Format.count} />
+          <CostChart title="Cost by agent" {...ofAgents} />
+        </>
+      )}
+    </div>
   )
 }
 

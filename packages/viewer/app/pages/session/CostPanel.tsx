@@ -29,22 +29,6 @@ interface Props {
 }
 
 export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, shown }: Props) => {
-  const costly = useMemo(() => {
-    const rows = messages.flatMap((message) => {
-      const bytes = Words.bytesOf(message)
-      const times = carried.get(message.number)?.times ?? 0
-      const isShown = shown === undefined || shown.has(message.event_id)
-      return times < 2 || !isShown ? [] : [{ message, bytes, times, carriedBytes: bytes * times }]
-    })
-    const all = calls.reduce(
-      (sum, { event_id, inputs_bytes }) => sum + (shown?.has(event_id) === false ? 0 : inputs_bytes),
-      0
-    )
-    return {
-      all,
-      rows: rows.toSorted((one, other) => other.carriedBytes - one.carriedBytes).slice(0, listed)
-    }
-  }, [carried, messages, shown])
   const byId = useMemo(() => new Map(calls.map((call) => [call.event_id, call])), [calls])
   const parent = byId.get(selected?.parent_event_id ?? "")
   const change = selected && firstChangeOf(selected, byId)
@@ -81,24 +65,46 @@ export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, 
         </section>
       )}
       <Misses calls={calls} shown={shown} />
-      {costly.rows.length > 0 && (
-        <section>
-          <h2>Sent again most</h2>
-          <p class="hint">Size of a message × calls that sent it, of {Format.bytes(costly.all)} in all.</p>
-          <ol class="costly">
-            {costly.rows.map(({ bytes, carriedBytes, message, times }) => (
-              <li key={message.number}>
-                <a href={Links.toMessage(message, shown)}>#{message.number}</a>{" "}
-                <span title={`${Format.count(bytes)} bytes, sent ${Format.count(times)} times`}>
-                  {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
-                  {Format.percent(carriedBytes, costly.all)}
-                </span>
-                <Plain as="small" text={Words.line(Words.ofMessage(message), 70)} />
-              </li>
-            ))}
-          </ol>
-        </section>
-      )}
+      <SentAgain {...{ calls, carried, messages, shown }} />
     </aside>
+  )
+}
+
+/** The messages that cost most because they were sent again and again. */
+const SentAgain = ({ calls, carried, messages, shown }: Pick<Props, "calls" | "carried" | "messages" | "shown">) => {
+  const { all, rows } = useMemo(() => {
+    const rows = messages.flatMap((message) => {
+      const bytes = Words.bytesOf(message)
+      const times = carried.get(message.number)?.times ?? 0
+      const isShown = shown === undefined || shown.has(message.event_id)
+      return times < 2 || !isShown ? [] : [{ message, bytes, times, carriedBytes: bytes * times }]
+    })
+    const all = calls.reduce(
+      (sum, { event_id, inputs_bytes }) => sum + (shown?.has(event_id) === false ? 0 : inputs_bytes),
+      0
+    )
+    return {
+      all,
+      rows: rows.toSorted((one, other) => other.carriedBytes - one.carriedBytes).slice(0, listed)
+    }
+  }, [carried, messages, shown])
+  if (rows.length === 0) return null
+  return (
+    <section>
+      <h2>Sent again most</h2>
+      <p class="hint">Size of a message × calls that sent it, of {Format.bytes(all)} in all.</p>
+      <ol class="costly">
+        {rows.map(({ bytes, carriedBytes, message, times }) => (
+          <li key={message.number}>
+            <a href={Links.toMessage(message, shown)}>#{message.number}</a>{" "}
+            <span title={`${Format.count(bytes)} bytes, sent ${Format.count(times)} times`}>
+              {Format.bytes(bytes)} × {Format.count(times)} = <b>{Format.bytes(carriedBytes)}</b>,{" "}
+              {Format.percent(carriedBytes, all)}
+            </span>
+            <Plain as="small" text={Words.line(Words.ofMessage(message), 70)} />
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
