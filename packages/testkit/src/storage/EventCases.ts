@@ -220,16 +220,16 @@ export const define = (test: Test) => {
       expect(yield* tagOf(storage.getEvent(project, eventId(2)))).toBe("event-not-found")
     }))
 
-  test("creates one agent and version for 64 concurrent first events", (storage) =>
+  test("creates one agent and version for 24 concurrent first events", (storage) =>
     Effect.gen(function* () {
       yield* Effect.forEach(
-        Array.from({ length: 64 }, (_, n) => event(n + 1)),
+        Array.from({ length: 24 }, (_, n) => event(n + 1)),
         (one) => append(storage, [one]),
         {
           concurrency: "unbounded"
         }
       )
-      expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(64)
+      expect(yield* storage.listEvents(project, { order: "asc", limit: 100 })).toHaveLength(24)
       expect(yield* storage.putAgent(project, agent(AgentName.make("next")))).toMatchObject({ number: 2 })
       const next = { name: AgentVersionName.make("next"), description: null, createdAt: now }
       expect(yield* storage.putAgentVersion(project, bot, next)).toMatchObject({ number: 2 })

@@ -196,7 +196,7 @@ export const define = (test: Test) => {
         for (let n = 0; n < count; n++) yield* append(storage, [callOf(recorded++, session())])
       })
       yield* record(60, () => `s${recorded % 30}`)
-      for (const order of ["asc", "desc", "asc", "desc"] as const) {
+      for (const order of ["asc", "desc"] as const) {
         yield* storage.deriveEvents(project, upTo, order === "asc" ? 20 : 500)
         const before = namesOf(yield* allSessions(storage, {}, order, 1_000))
         const found: Array<string> = []
