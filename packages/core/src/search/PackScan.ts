@@ -8,25 +8,19 @@ import type { ProjectId } from "../domain/Project.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as Memory from "../payload/format/Memory.ts"
 import * as Pack from "../payload/format/Pack.ts"
-import * as SharedPiece from "../payload/format/SharedPiece.ts"
 import * as Join from "../payload/Join.ts"
 import * as References from "../payload/References.ts"
 import { orDamage } from "../read/OrDamage.ts"
 import type { Storage } from "../Storage.ts"
 import type { EventPack, RangedPack, SessionRange } from "../storage/Stored.ts"
 import type { Needle } from "./Needle.ts"
+import { SharedVerdicts } from "./SharedVerdicts.ts"
 
 /** Larger packs stand alone, and are read one by one (bytes). */
 const maxPackBytes = 40 * 1024
 
 /** Sessions whose packs are read together. */
 const maxSessions = 16
-
-/** Text of the shared pieces that are read together (bytes). */
-const maxSharedBytes = 4 * 1024 * 1024
-
-/** Shared pieces that are looked at together. */
-const maxShared = 64
 
 /** After this many unpacked bytes the event loop turns: those of about one long chain. */
 const sliceBytes = 128 * 1024
@@ -67,8 +61,6 @@ export interface ScannedSession extends Omit<ScannedPacks, "shared"> {
 /** The bytes of a pack that the database cannot read. */
 const nothing = Buffer.alloc(0)
 
-type Verdict = "candidate" | "other" | Damage
-
 /** The bytes of packs that follow each other in one memory, or of one pack. */
 const spanOf = (packs: ReadonlyArray<Pack.OpenPack>): Buffer | undefined => {
   const first = packs[0]!.content
@@ -84,10 +76,10 @@ export class PackScan {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
   readonly #needle: Needle
+  readonly #shared: SharedVerdicts
   readonly #sessions = new Map<number, ScannedSession>()
-  readonly #shared = new Map<string, Verdict>()
-  /** Bytes that were unpacked. */
-  bytes = 0
+  /** Bytes of packs that were unpacked. */
+  #packBytes = 0
   /** Those when the event loop last turned. */
   #bytesAtTurn = 0
 
@@ -95,6 +87,12 @@ export class PackScan {
     this.#storage = storage
     this.#project = project
     this.#needle = needle
+    this.#shared = new SharedVerdicts(storage, project, needle)
+  }
+
+  /** Bytes that were unpacked. */
+  get bytes(): number {
+    return this.#packBytes + this.#shared.bytes
   }
 
   /** The session of an event, if its pack was looked at. */
@@ -105,7 +103,7 @@ export class PackScan {
 
   /** Whether a shared piece may hold the text. It must be one of a pack that was looked at. */
   isCandidate(name: Uint8Array): boolean {
-    return this.#shared.get(Join.keyOf(name)) === "candidate"
+    return this.#shared.of(Join.keyOf(name)) === "candidate"
   }
 
   /** Looks at the pack of the event at an index, and at those of some that follow. */
@@ -186,7 +184,7 @@ export class PackScan {
       const from = yield* this.#find(range, packs, found)
       yield* this.#findShared(found)
       if (found.damaged.size > 0 && attemptsLeft > 1) {
-        for (const [key, verdict] of this.#shared) if (verdict instanceof Damage) this.#shared.delete(key)
+        this.#shared.forgetDamaged()
         packs = yield* this.#read([range])
         continue
       }
@@ -270,7 +268,7 @@ export class PackScan {
     packs: ReadonlyArray<Pack.OpenPack>,
     { candidates, damaged, others, shared }: ScannedPacks
   ): void {
-    this.bytes += bytes.length
+    this.#packBytes += bytes.length
     const text = bytes.toString("latin1")
     let hit = this.#needle.findRaw(text)
     let end = 0
@@ -292,42 +290,13 @@ export class PackScan {
 
   /** Adds the packs whose shared pieces may hold the text. */
   readonly #findShared = Effect.fnUntraced(function* (this: PackScan, { candidates, damaged, shared }: ScannedPacks) {
-    const unknown = new Set(shared.flatMap(({ key }) => (this.#shared.has(key) ? [] : key)))
-    const names = Array.from(unknown, (key) => Buffer.from(key, "latin1"))
-    for (let at = 0; at < names.length; at += maxShared) yield* this.#readShared(names.slice(at, at + maxShared))
+    yield* this.#shared.look(shared.map(({ key }) => key))
     for (const { key, pack } of shared) {
-      const verdict = this.#shared.get(key)
+      const verdict = this.#shared.of(key)
       if (verdict instanceof Damage) damaged.set(pack, verdict)
       if (verdict === "candidate") candidates.add(pack)
     }
   })
-
-  /** Looks at shared pieces. */
-  readonly #readShared = Effect.fnUntraced(function* (this: PackScan, names: ReadonlyArray<Uint8Array>) {
-    const together = yield* orDamage(this.#storage.readShared(this.#project, names, maxSharedBytes))
-    if (!(together instanceof Damage)) for (const piece of together) this.#judge(piece)
-    for (const name of names) {
-      const key = Join.keyOf(name)
-      if (this.#shared.has(key)) continue
-      const alone = yield* orDamage(this.#storage.readShared(this.#project, [name]))
-      if (alone instanceof Damage) this.#shared.set(key, alone)
-      else if (alone.length === 0) this.#shared.set(key, new Damage("A shared piece is missing"))
-      else this.#judge(alone[0]!)
-      yield* Effect.yieldNow
-    }
-  })
-
-  #judge({ bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array }): void {
-    const key = Join.keyOf(sha256)
-    try {
-      const text = SharedPiece.textOf(bytes)
-      this.bytes += text.length
-      this.#shared.set(key, this.#needle.findRaw(text.toString("latin1")) === -1 ? "other" : "candidate")
-      Memory.free(text)
-    } catch (error) {
-      this.#shared.set(key, Damage.of(error))
-    }
-  }
 }
 
 const startAt = (session: number, pack: number): ScannedSession => ({
