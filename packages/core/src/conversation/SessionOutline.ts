@@ -131,9 +131,7 @@ export class SessionOutline {
     lastPack: number,
     isEnough: () => boolean
   ): Effect.fn.Return<boolean, StorageUnavailable> {
-    const chains = Pack.chainsOf(packs)
-    // The last chain may go on in the next page, which begins with it again, unless that would be this page again.
-    const whole = !isLast && chains.length > 1 ? chains.slice(0, -1) : chains
+    const whole = Pack.wholeChainsOf(packs, isLast)
     const kept = new Set(packs.filter(({ isKept }) => isKept).map(({ number }) => number))
     let sliceStartedMs = performance.now()
     for (const chain of whole) {
@@ -152,7 +150,7 @@ export class SessionOutline {
       }
       this.#read = Math.max(this.#read, to)
       // Packs that are appended later may continue the last chain.
-      this.#above = chain === chains.at(-1) && isLast ? chain[0]!.number - 1 : to
+      this.#above = isLast && chain === whole.at(-1) ? chain[0]!.number - 1 : to
       if (isEnough()) return true
     }
     if (!isLast) {

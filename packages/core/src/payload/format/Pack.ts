@@ -158,6 +158,14 @@ export const chainsOf = (packs: ReadonlyArray<StoredPack>): ReadonlyArray<Stored
   return chains
 }
 
+/**
+ * Those of a page. The last one may go on in the next page, which begins with it again, unless that would be this page again.
+ */
+export const wholeChainsOf = (packs: ReadonlyArray<StoredPack>, isLast: boolean): ReadonlyArray<StoredChain> => {
+  const chains = chainsOf(packs)
+  return !isLast && chains.length > 1 ? chains.slice(0, -1) : chains
+}
+
 export interface OpenChain {
   /** The packs before the first damaged one. */
   readonly packs: ReadonlyArray<OpenPack>
