@@ -6,12 +6,13 @@ import type { TachographApi } from "./TachographApi.ts"
 interface Endpoint {
   /** A key needs one of them, or `admin`. Undefined where no key is needed. */
   readonly scopes: ReadonlyArray<Scope> | undefined
-  /** Whether its body is the event of a call: by that one's limit, and through the commit queue. */
-  readonly records?: boolean
-  /** Whether its body is read as it comes, and may have any length. */
-  readonly streamsBody?: boolean
-  /** Whether it reads many rows, whole sessions or a text of any size, so that another thread reads, or one event of any size. */
-  readonly reads?: "much" | "event"
+  /**
+   * `event`: the call of a model, which may be as long as one and goes through the commit queue. `stream`: read as it comes, of any length.
+   * `other`: by the limit of all others, or none.
+   */
+  readonly body: "event" | "stream" | "other"
+  /** `much`: many rows, whole sessions or a text of any size, so that another thread reads. `event`: one event of any size. */
+  readonly reads: "much" | "event" | "little"
 }
 
 type Groups<Api> = Api extends HttpApi.HttpApi<string, infer Group> ? Group : never
@@ -23,47 +24,47 @@ const forReaders = ["read"] as const
 const forAdmins = ["admin"] as const
 
 export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
-  createEvent: { scopes: forRecorders, records: true },
-  listEvents: { scopes: forReaders, reads: "much" },
-  streamEvents: { scopes: forReaders, reads: "much" },
-  getEvent: { scopes: forReaders, reads: "event" },
-  getEventMessages: { scopes: forReaders, reads: "event" },
-  getEventInputs: { scopes: forReaders, reads: "event" },
-  getEventOutput: { scopes: forReaders, reads: "event" },
+  createEvent: { scopes: forRecorders, body: "event", reads: "little" },
+  listEvents: { scopes: forReaders, body: "other", reads: "much" },
+  streamEvents: { scopes: forReaders, body: "other", reads: "much" },
+  getEvent: { scopes: forReaders, body: "other", reads: "event" },
+  getEventMessages: { scopes: forReaders, body: "other", reads: "event" },
+  getEventInputs: { scopes: forReaders, body: "other", reads: "event" },
+  getEventOutput: { scopes: forReaders, body: "other", reads: "event" },
 
-  listSessions: { scopes: forReaders, reads: "much" },
-  getSession: { scopes: forReaders, reads: "much" },
-  eraseSession: { scopes: forAdmins },
-  listSessionMessages: { scopes: forReaders, reads: "much" },
-  listSessionCalls: { scopes: forReaders, reads: "much" },
-  search: { scopes: forReaders, reads: "much" },
-  getSharedText: { scopes: forReaders, reads: "much" },
-  readUsage: { scopes: forReaders, reads: "much" },
-  readStorage: { scopes: forReaders, reads: "much" },
+  listSessions: { scopes: forReaders, body: "other", reads: "much" },
+  getSession: { scopes: forReaders, body: "other", reads: "much" },
+  eraseSession: { scopes: forAdmins, body: "other", reads: "little" },
+  listSessionMessages: { scopes: forReaders, body: "other", reads: "much" },
+  listSessionCalls: { scopes: forReaders, body: "other", reads: "much" },
+  search: { scopes: forReaders, body: "other", reads: "much" },
+  getSharedText: { scopes: forReaders, body: "other", reads: "much" },
+  readUsage: { scopes: forReaders, body: "other", reads: "much" },
+  readStorage: { scopes: forReaders, body: "other", reads: "much" },
 
-  createFingerprint: { scopes: forRecorders },
-  listFingerprints: { scopes: forReaders, reads: "much" },
-  getFingerprint: { scopes: forReaders },
-  createAgent: { scopes: forRecorders },
-  listAgents: { scopes: forReaders, reads: "much" },
-  getAgent: { scopes: forAll },
-  createAgentVersion: { scopes: forRecorders },
-  listAgentVersions: { scopes: forReaders, reads: "much" },
-  getAgentVersion: { scopes: forAll },
-  deprecateAgentVersion: { scopes: forRecorders },
-  listConfigurations: { scopes: forReaders, reads: "much" },
-  createPerson: { scopes: forRecorders },
-  updatePerson: { scopes: forRecorders },
-  listPeople: { scopes: forReaders, reads: "much" },
-  getPerson: { scopes: forAll },
-  erasePerson: { scopes: forAdmins },
+  createFingerprint: { scopes: forRecorders, body: "other", reads: "little" },
+  listFingerprints: { scopes: forReaders, body: "other", reads: "much" },
+  getFingerprint: { scopes: forReaders, body: "other", reads: "little" },
+  createAgent: { scopes: forRecorders, body: "other", reads: "little" },
+  listAgents: { scopes: forReaders, body: "other", reads: "much" },
+  getAgent: { scopes: forAll, body: "other", reads: "little" },
+  createAgentVersion: { scopes: forRecorders, body: "other", reads: "little" },
+  listAgentVersions: { scopes: forReaders, body: "other", reads: "much" },
+  getAgentVersion: { scopes: forAll, body: "other", reads: "little" },
+  deprecateAgentVersion: { scopes: forRecorders, body: "other", reads: "little" },
+  listConfigurations: { scopes: forReaders, body: "other", reads: "much" },
+  createPerson: { scopes: forRecorders, body: "other", reads: "little" },
+  updatePerson: { scopes: forRecorders, body: "other", reads: "little" },
+  listPeople: { scopes: forReaders, body: "other", reads: "much" },
+  getPerson: { scopes: forAll, body: "other", reads: "little" },
+  erasePerson: { scopes: forAdmins, body: "other", reads: "little" },
 
-  export: { scopes: forReaders, reads: "much" },
-  import: { scopes: forAdmins, streamsBody: true },
-  listAudit: { scopes: forAdmins },
-  getMe: { scopes: anyScope },
+  export: { scopes: forReaders, body: "other", reads: "much" },
+  import: { scopes: forAdmins, body: "stream", reads: "little" },
+  listAudit: { scopes: forAdmins, body: "other", reads: "much" },
+  getMe: { scopes: anyScope, body: "other", reads: "little" },
 
-  health: { scopes: undefined },
-  ready: { scopes: undefined },
-  metrics: { scopes: undefined }
+  health: { scopes: undefined, body: "other", reads: "little" },
+  ready: { scopes: undefined, body: "other", reads: "little" },
+  metrics: { scopes: undefined, body: "other", reads: "little" }
 }

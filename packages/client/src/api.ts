@@ -11,6 +11,6 @@ export {
   type Sent
 } from "./api/Api.ts"
 export { ApiError, type ErrorBody, type ErrorOf, type ErrorType, isApiError } from "./api/ApiError.ts"
-export { textLines } from "./api/Lines.ts"
+export { parsedLines, textLines } from "./api/Lines.ts"
 export type { Operations } from "./api/generated/Operations.ts"
 export type * from "./api/generated/Types.ts"

@@ -128,7 +128,8 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
     }
     const answered = yield* Effect.provideService(handled, ReserveAnswer, (bytes) => Effect.sync(() => reserve(bytes)))
     // What was changed is changed.
-    if (state.method !== "GET" || !(yield* keys.isLate(state, arrivedAtMs))) return answered
+    if ((state.method !== "GET" && state.method !== "HEAD") || !(yield* keys.isLate(state, arrivedAtMs)))
+      return answered
     Answer.free(answered)
     return Refusals.unauthorized
   })

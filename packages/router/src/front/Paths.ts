@@ -51,13 +51,13 @@ const entries = (() => {
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint: { identifier, method, path, payload } }) => {
-      const { records = false, scopes, streamsBody = false } = endpoints[identifier as EndpointName]
+      const { body, scopes } = endpoints[identifier as EndpointName]
       add(path, method, {
         endpoint: identifier,
         scopes,
         takesBody: payload.size > 0,
-        streamsBody,
-        isRecording: records
+        streamsBody: body === "stream",
+        isRecording: body === "event"
       })
     }
   })
