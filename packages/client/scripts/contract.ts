@@ -168,12 +168,14 @@ const operationType = ({ operation }: (typeof all)[number]): string => {
 const tableEntry = ({ method, operation, path }: (typeof all)[number]): string => {
   const rows = rowsOf(operation, schemasOf(operation, true).find(([type]) => type !== ndjson)?.[1].schema)
   const headers = operation.parameters.filter(({ in: place }) => place === "header").map(fieldOf)
+  const answers = schemasOf(operation, true).map(([type]) => type)
   const [bodyType = json] = Object.keys(operation.requestBody?.content ?? {})
   const more = {
     ...(rows === undefined ? {} : { rows: rows.key }),
     ...(headers.length === 0 ? {} : { headers }),
     ...(bodyType === json ? {} : { bodyType }),
-    ...(schemasOf(operation, true).some(([type]) => type === ndjson) ? { hasLines: true } : {})
+    ...(answers.includes(ndjson) ? { hasLines: true } : {}),
+    ...(answers.includes(ndjson) || answers.includes(json) ? {} : { isText: true })
   }
   return `  ${operationName(operation)}: ${JSON.stringify({ method, path, ...more })}`
 }

@@ -299,6 +299,10 @@ await ask(admin, "DELETE", "/sessions/erased")
 await ask(admin, "DELETE", "/people/dora")
 // All events are in the rollups, and what was erased is scrubbed.
 await sleep(6_000)
+const usage: Record<string, unknown> = {}
+for (const group of ["api", "agent", "person", "day", "hour"]) {
+  usage[group] = (await ask(reader, "GET", `/usage?group_by=${group}`)).usage
+}
 server.kill("SIGTERM")
 await new Promise((resolve) => server.once("exit", resolve))
 
@@ -307,7 +311,7 @@ if (verified.status !== 0) throw new Error(verified.stdout + verified.stderr)
 writeFileSync(here(`../test/kept/${name}.db.gz`), gzipSync(readFileSync(join(folder, "tachograph.db")), { level: 9 }))
 writeFileSync(
   here(`../test/kept/${name}.json`),
-  `${JSON.stringify({ keys: { admin, reader, other, revoked }, events: lines }, undefined, 1)}\n`
+  `${JSON.stringify({ keys: { admin, reader, other, revoked }, usage, events: lines }, undefined, 1)}\n`
 )
 rmSync(folder, { recursive: true })
 console.log(verified.stdout)

@@ -12,6 +12,8 @@ export const names: ReadonlyArray<string> = readdirSync(kept("")).flatMap(
 
 export interface Kept {
   readonly keys: Readonly<Record<"admin" | "reader" | "other" | "revoked", string>>
+  /** By what it was grouped. The first stores do not say it. */
+  readonly usage?: Readonly<Record<string, unknown>>
   readonly events: ReadonlyArray<string>
 }
 

@@ -105,6 +105,9 @@ describe.each(names)("a store made by %s", (name) => {
       const texts = await Promise.all(["inputs", "output"].map((text) => get(`/api/v1/events/${id}/${text}`)))
       expect([line, ...texts.map(({ bytes }) => sha256(bytes))]).toEqual([line, inputs, output])
     }
+    for (const [group, usage] of Object.entries(content.usage ?? {})) {
+      expect([group, (await clients.reader.get(`/api/v1/usage?group_by=${group}`)).body.usage]).toEqual([group, usage])
+    }
     const receivedOn = new Date(Number.parseInt(content.events[0]!.replace("-", "").slice(0, 12), 16))
       .toISOString()
       .slice(0, 10)

@@ -92,6 +92,8 @@ interface Entry {
   readonly headers?: ReadonlyArray<string>
   readonly bodyType?: string
   readonly hasLines?: boolean
+  /** Whether the answer is neither JSON nor lines of it. */
+  readonly isText?: boolean
 }
 
 type Input = Readonly<Record<string, unknown>>
@@ -134,12 +136,16 @@ const requestOf = ({ bodyType = "application/json", headers: names = [], method,
   return { method, target, headers, body: isWritten(body) ? body : JSON.stringify(body) }
 }
 
+const typeOf = ({ headers }: Answered): string => headers.get("content-type") ?? ""
+
 const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) => unknown) => {
   const ask = async (input: Input = {}, options = {} as Options, accept = "application/json") => {
     const sent = requestOf(entry, input)
     sent.headers["accept"] = `${accept}, */*;q=0.1`
     const answer = await send(sent, options)
-    if (answer.status < 200 || answer.status > 299) {
+    const isSuccess = answer.status >= 200 && answer.status <= 299
+    // A page to log in by is no success either.
+    if (!isSuccess || (entry.isText !== true && !/^application\/(?:x-nd)?json\b/.test(typeOf(answer)))) {
       throw new ApiError(answer.status, answer.headers, await answer.text())
     }
     return answer
@@ -148,13 +154,15 @@ const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) 
   const call = async (input?: Input, options?: Options): Promise<unknown> => {
     const answer = await ask(input, options)
     const text = await answer.text()
-    return /^application\/json\b/.test(answer.headers.get("content-type") ?? "") ? parse(text) : text
+    return /^application\/json\b/.test(typeOf(answer)) ? parse(text) : text
   }
 
   const each = async function* (input?: Input, options?: Options) {
     for (let cursor = input?.["cursor"]; cursor !== null;) {
       const page = (await call({ ...input, cursor }, options)) as Input
-      yield* page[entry.rows!] as ReadonlyArray<unknown>
+      const rows = page[entry.rows!]
+      if (!Array.isArray(rows)) throw new TypeError(`Expected ${entry.rows} in the answer of ${entry.path}`)
+      yield* rows
       // Without one, the first page would come again and again.
       cursor = page["next_cursor"] ?? null
     }

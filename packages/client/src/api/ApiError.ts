@@ -55,11 +55,17 @@ interface AnyBody {
   readonly detail?: unknown
 }
 
+/** Others answer a list of details as well. */
+const isProblem = (value: unknown): boolean => {
+  const { loc, msg } = (value ?? {}) as Readonly<Record<string, unknown>>
+  return Array.isArray(loc) && typeof msg === "string"
+}
+
 const bodyOf = (status: number, text: string): AnyBody => {
   try {
     const body = JSON.parse(text) as Partial<AnyBody> | null
-    if (Array.isArray(body?.detail)) return { type: "validation-error", ...body }
-    if (typeof body?.type === "string") return body as AnyBody
+    if (Array.isArray(body?.detail) && body.detail.every(isProblem)) return { type: "validation-error", ...body }
+    if (typeof body?.type === "string" && body.detail === undefined) return body as AnyBody
   } catch {}
   return { type: `http-${status}` }
 }

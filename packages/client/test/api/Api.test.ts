@@ -50,6 +50,8 @@ const event = (session: string, before: ReadonlyArray<Readonly<Record<string, st
   agent: "chat"
 })
 
+const firstOf = (values: AsyncIterable<unknown>) => values[Symbol.asyncIterator]().next()
+
 const agent_name = "an agent/with ?&#"
 const agent_version_name = "v 1"
 
@@ -276,7 +278,10 @@ describe("its errors", () => {
       { status: 503, headers: { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, text: "" },
       { status: 503, headers: { "retry-after": "soon" }, text: "" },
       { status: 502, headers: {}, text: "<html>" },
-      { status: 302, headers: { location: "http://127.0.0.1:1" }, text: "" }
+      { status: 302, headers: { location: "http://127.0.0.1:1" }, text: "" },
+      ...Array.from({ length: 3 }, () => ({ status: 200, headers: { "content-type": "text/html" }, text: "<html>" })),
+      { status: 422, headers: {}, text: '{"detail":[{"msg":"x"}]}' },
+      { status: 422, headers: {}, text: '{"type":"another","detail":[1,null]}' }
     ]
     const http = createServer((_, response) => {
       const { headers, status, text } = answers.shift()!
@@ -292,6 +297,12 @@ describe("its errors", () => {
     expect(await errorOf(other.getMe())).toMatchObject({ retryAfterMs: undefined })
     expect(await errorOf(other.getMe())).toMatchObject({ type: "http-502", body: { type: "http-502" } })
     expect(await errorOf(other.getMe())).toMatchObject({ type: "http-302" })
+    const recorded = other.createEvent({ body: event("s") })
+    expect(await errorOf(recorded)).toMatchObject({ type: "http-200" })
+    expect(await errorOf(firstOf(other.export.lines()))).toMatchObject({ type: "http-200" })
+    expect(await errorOf(firstOf(other.listEvents.each()))).toMatchObject({ type: "http-200" })
+    expect(await errorOf(other.getMe())).toMatchObject({ type: "http-422" })
+    expect(await errorOf(other.getMe())).toMatchObject({ type: "http-422" })
   })
 
   it("of the connection, and of a call that is aborted, are those of fetch", async () => {

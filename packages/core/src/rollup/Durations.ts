@@ -4,7 +4,10 @@
  */
 import { ByteReader, type ByteWriter } from "../payload/format/Bytes.ts"
 
-/** The ratio of successive classes. A value differs from the middle of its class by half of it, 0.95 %, and is rounded then. */
+/**
+ * The ratio of successive classes. A value differs from the middle of its class by half of it, 0.95 %, and is rounded then. Stored
+ * classes are of this ratio: it may not change.
+ */
 const ratio = 1.019
 const logOfRatio = Math.log(ratio)
 

@@ -22,7 +22,7 @@ export type Unit = keyof typeof slotsOf
 export const position = 0
 export const session = 1
 
-/** By what rows say beside their time, and by their units, from the shortest on. */
+/** By what rows say beside their time, and by their units, from the shortest on. None of these numbers, which rows have, may change. */
 export const ofTimes = {
   all: { quarter: 2, hour: 3, sixHours: 4, day: 5, week: 6 },
   names: { quarter: 7, hour: 8, sixHours: 9, day: 10, week: 11 },

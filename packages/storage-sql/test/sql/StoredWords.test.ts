@@ -2,6 +2,7 @@
 import { stopReasons, unpricedParts, unpricedReasons } from "@tachograph/core"
 import * as ProviderNames from "@tachograph/core/domain/ProviderNames"
 import { expect, it } from "vitest"
+import * as Series from "../../src/rollup/Series.ts"
 import * as KnownWords from "../../src/sql/KnownWords.ts"
 
 it("keeps each word as the number that it has always had", () => {
@@ -25,6 +26,18 @@ it("keeps each word as the number that it has always had", () => {
   expect(inOrder(unpricedParts)).toBe(
     "0 audio, 1 images, 2 video, 3 cache_write_1h, 4 citations, 5 web_search, 6 file_search, 7 code_interpreter, 8 maps, 9 advisor"
   )
+})
+
+it("keeps the number of each series of sums, and their units", () => {
+  expect([Series.position, Series.session]).toEqual([0, 1])
+  expect(Series.ofTimes).toEqual({
+    all: { quarter: 2, hour: 3, sixHours: 4, day: 5, week: 6 },
+    names: { quarter: 7, hour: 8, sixHours: 9, day: 10, week: 11 },
+    people: { quarter: 12, week: 13 },
+    both: { quarter: 12 }
+  })
+  expect(Series.slotMs).toBe(900_000)
+  expect(Series.slotsOf).toEqual({ quarter: 1, hour: 4, sixHours: 24, day: 96, week: 672 })
 })
 
 it("keeps known words of providers as the character that each has always had, and others as they are", () => {

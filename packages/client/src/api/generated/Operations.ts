@@ -483,5 +483,5 @@ export const operations = {
   getMe: {"method":"GET","path":"/api/v1/me"},
   health: {"method":"GET","path":"/health"},
   ready: {"method":"GET","path":"/ready"},
-  metrics: {"method":"GET","path":"/metrics"}
+  metrics: {"method":"GET","path":"/metrics","isText":true}
 } as const
