@@ -84,6 +84,8 @@ describe.each(names)("a store made by %s", (name) => {
       copyFileSync(own.file, join(own.folder, "backup.db"))
       if (command === "backup") rmSync(join(own.folder, "backup.db"))
       const printed = await runCase(command, own)
+      // It only reads.
+      if (command === "keys list" && name !== names.at(-1)) expect(printed).toContain("tachograph migrate")
       if (!printed.includes("run `tachograph migrate` first"))
         expect([command, printed]).toEqual([command, expect.stringMatching(prints)])
     }

@@ -47,7 +47,7 @@ const expires = Setting.make({
 
 const withKeys = <A>(
   given: Option.Option<string>,
-  access: "create" | "update",
+  access: "create" | "update" | "read",
   use: (keys: ApiKeys["Service"]) => Effect.Effect<A, Errors.StorageUnavailable>
 ) =>
   StorageSetting.withExisting(
@@ -92,7 +92,7 @@ const list = Command.make(
   "list",
   { storage: StorageSetting.persistentSetting.flag },
   Effect.fnUntraced(function* (flags) {
-    const keys = yield* withKeys(flags.storage, "update", (keys) => keys.list)
+    const keys = yield* withKeys(flags.storage, "read", (keys) => keys.list)
     const now = yield* DateTime.now
     const rows = keys.map((key) => [
       key.id,
