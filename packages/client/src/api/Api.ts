@@ -144,8 +144,9 @@ const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) 
     sent.headers["accept"] = `${accept}, */*;q=0.1`
     const answer = await send(sent, options)
     const isSuccess = answer.status >= 200 && answer.status <= 299
+    const expected = accept === ndjson ? /^application\/x-ndjson\b/ : /^application\/(?:x-nd)?json\b/
     // A page to log in by is no success either.
-    if (!isSuccess || (entry.isText !== true && !/^application\/(?:x-nd)?json\b/.test(typeOf(answer)))) {
+    if (!isSuccess || (entry.isText !== true && !expected.test(typeOf(answer)))) {
       throw new ApiError(answer.status, answer.headers, await answer.text())
     }
     return answer
@@ -154,15 +155,16 @@ const make = <Options>(entry: Entry, send: Send<Options>, parse: (text: string) 
   const call = async (input?: Input, options?: Options): Promise<unknown> => {
     const answer = await ask(input, options)
     const text = await answer.text()
-    return /^application\/json\b/.test(typeOf(answer)) ? parse(text) : text
+    if (!/^application\/json\b/.test(typeOf(answer))) return text
+    const value = parse(text)
+    if (entry.rows === undefined || Array.isArray((value as Input | null)?.[entry.rows])) return value
+    throw new ApiError(answer.status, answer.headers, text)
   }
 
   const each = async function* (input?: Input, options?: Options) {
     for (let cursor = input?.["cursor"]; cursor !== null;) {
       const page = (await call({ ...input, cursor }, options)) as Input
-      const rows = page[entry.rows!]
-      if (!Array.isArray(rows)) throw new TypeError(`Expected ${entry.rows} in the answer of ${entry.path}`)
-      yield* rows
+      yield* page[entry.rows!] as ReadonlyArray<unknown>
       // Without one, the first page would come again and again.
       cursor = page["next_cursor"] ?? null
     }

@@ -214,7 +214,7 @@ it("is carried by what it is given, which answers with a text, and is read by wh
     return { status, headers: new Headers({ "content-type": "application/json" }), body: null, text: async () => text }
   }
   const carried = apiOver(send, (text) => text.toUpperCase())
-  expect(await carried.listEvents({ session: "a b", limit: undefined }, { project: "acme" })).toBe("[ACME]")
+  expect(await carried.listEvents.text({ session: "a b", limit: undefined }, { project: "acme" })).toBe("[acme]")
   expect(await carried.updatePerson({ person_id: "a/b", body: { properties: {} } })).toBe("[UNDEFINED]")
   await expect(carried.getMe()).rejects.toMatchObject({ type: "forbidden", status: 403 })
   const accept = "application/json, */*;q=0.1"
