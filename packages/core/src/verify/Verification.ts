@@ -30,7 +30,7 @@ export interface ProjectVerification extends Verification {
 export const ofProject = (run: Verification, project: ProjectId): ProjectVerification => ({
   ...run,
   project,
-  report: (finding) => run.report({ project, ...finding })
+  report: ({ problem, ...finding }) => run.report({ problem, project, ...finding })
 })
 
 export const maxReported = 10_000
