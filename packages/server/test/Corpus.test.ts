@@ -67,7 +67,7 @@ const attack = async (target: Target) => {
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     const report = (problem: string) => {
       const sent = `${request.method} ${request.path} ${Buffer.from(request.body ?? []).toString("latin1")}`
-      problems.push(`${problem}: ${sent} → ${status} ${text}`.slice(0, 2_000))
+      problems.push(`${problem}: ${status} ${text.slice(0, 1_000)} to ${sent}`.slice(0, 2_000))
     }
     if (status >= 500) report("Server error")
     if (status >= 500 || request.method === "HEAD" || (request.method === "OPTIONS" && status === 204)) return
@@ -131,8 +131,13 @@ const timeout = 60_000 + count * 10
 /** A provider behind the proxy, as options of both targets. */
 const provider = async () => {
   const server = createServer((request, response) => request.resume().once("end", () => response.end("{}")))
+  // On a busy machine a request could meet the end of a connection that was idle.
+  server.keepAliveTimeout = 0
   await once(server.listen(0, "127.0.0.1"), "listening")
-  onTestFinished(() => void server.close())
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
