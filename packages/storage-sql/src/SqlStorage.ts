@@ -114,7 +114,11 @@ const make = Effect.fnUntraced(function* ({
     nodes,
     appendEvents: (events) => pace.append(appendEvents(events)),
     ...run.operations({
-      ...{ watermark, getSession, sharedTextBytes, rulesInUse, usage },
+      watermark,
+      getSession,
+      sharedTextBytes,
+      rulesInUse,
+      usage,
       ...events,
       ...ReplaceFacts.make(sql, projects, derivation),
       ...SessionQueries.make(sql, projects, watermark),

@@ -102,7 +102,9 @@ const retain = Setting.make({
 /** What is so, unless the option says otherwise. */
 const unlessNot = (name: string, [yes, no]: readonly [yes: string, no: string], description: string) =>
   Setting.make({
-    ...{ name, description, metavar: `${yes}|${no}`.toUpperCase() },
+    name,
+    metavar: `${yes}|${no}`.toUpperCase(),
+    description,
     default: yes,
     expected: `${yes} or ${no}`,
     parse: Setting.parseSwitch

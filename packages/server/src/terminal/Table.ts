@@ -31,7 +31,9 @@ export const ofColumns = <Row>(columns: ReadonlyArray<Column<Row>>, rows: Readon
 
 /** A column of numbers. */
 export const number = <Row>(title: string, of: Column<Row>["of"], about: Pick<Column<Row>, "paint"> = {}) => ({
-  ...{ title, of, isNumber: true },
+  title,
+  of,
+  isNumber: true,
   ...about
 })
 
