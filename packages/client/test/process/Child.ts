@@ -5,10 +5,20 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { afterFile } from "../../../../scripts/vitest/AfterFile.ts"
+import { bundle } from "../../../../scripts/vitest/Program.ts"
 
-export const register = fileURLToPath(new URL("../../src/register.ts", import.meta.url))
+const bundles = new Map<string, Promise<string>>()
+
+/** The bundle of a program of this folder, or of the module at another path that is relative to it. */
+const bundleOf = (path: string): Promise<string> => {
+  const known = bundles.get(path)
+  if (known !== undefined) return known
+  const name = `client-${path.replace(/^.*\/|\.ts$/g, "")}`
+  const made = bundle(name, new URL(path, import.meta.url)).then(({ file }) => file)
+  bundles.set(path, made)
+  return made
+}
 
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "tachograph-client-"))
@@ -17,10 +27,16 @@ export const temporaryFolder = (): string => {
   return folder
 }
 
+/** Another copy of the client, as where two packages depend on two versions. */
+export const copyOfClient = (): Promise<string> => bundleOf("../../src/index.ts")
+
 /** Starts a program of this folder. Its lines can be read one by one. */
-export const start = (program: string, env: Readonly<Record<string, string>>, args: ReadonlyArray<string> = []) => {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, [...args, file], {
+export const start = async (
+  program: string,
+  env: Readonly<Record<string, string>>,
+  args: ReadonlyArray<string> = []
+) => {
+  const child = spawn(process.execPath, [...args, await bundleOf(program)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -37,3 +53,7 @@ export const start = (program: string, env: Readonly<Record<string, string>>, ar
     }
   }
 }
+
+/** The same for a program that knows nothing of the client: it is registered by an option of Node. */
+export const startRegistered = async (program: string, env: Readonly<Record<string, string>>) =>
+  start(program, env, ["--import", await bundleOf("../../src/register.ts")])

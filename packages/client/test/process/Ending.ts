@@ -1,13 +1,13 @@
 /**
  * Has a call under way whose answer does not end, and prints what it read of it. AISDK begins one of the AI SDK, SIGNAL_EXIT loads
- * that library, COPIES another copy of the client, EXIT_MS another option, HANDLE a handler that ends the process, ONCE one that is called once, FIRST one that is called once and before all others, and EXIT
- * ends it at once.
+ * that library, COPY the copy of the client at that path, EXIT_MS another option, HANDLE a handler that ends the process, ONCE
+ * one that is called once, FIRST one that is called once and before all others, and EXIT ends it at once.
  */
 import { createRecorder } from "../../src/index.ts"
 
 const {
   AISDK,
-  COPIES,
+  COPY,
   EXIT,
   EXIT_MS,
   FIRST,
@@ -26,19 +26,8 @@ const options = {
   onDrop: ({ reason }: { readonly reason: string }) => console.log(`lost: ${reason}`)
 }
 const recorder = createRecorder(options)
-if (COPIES !== undefined) {
-  // Every module of it once more, as where two packages depend on two versions.
-  const { registerHooks } = await import("node:module")
-  registerHooks({
-    resolve: (specifier, context, next) => {
-      const resolved = next(specifier, context)
-      const isCopied = context.parentURL?.endsWith("?copy") === true && resolved.url.includes("/client/src/")
-      return isCopied ? { ...resolved, url: `${resolved.url}?copy` } : resolved
-    }
-  })
-  const { href } = new URL("../../src/index.ts?copy", import.meta.url)
-  const copy = (await import(href)) as { readonly createRecorder: typeof createRecorder }
-  if (copy.createRecorder === createRecorder) throw new Error("It is the same copy")
+if (COPY !== undefined) {
+  const copy = (await import(COPY)) as { readonly createRecorder: typeof createRecorder }
   copy.createRecorder(options).record({ api: "aisdk", inputs: { copy: true }, output: {}, session: "s" })
 }
 if (AISDK !== undefined) {

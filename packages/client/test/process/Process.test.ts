@@ -9,7 +9,7 @@ import { createRecorder, type Drop } from "../../src/index.ts"
 import { json, type Provider, startProvider } from "../Provider.ts"
 import { chat, messages } from "../sdk/Wire.ts"
 import { apiKey, refuse, type Server, startServer } from "../Server.ts"
-import { register, start, temporaryFolder } from "./Child.ts"
+import { copyOfClient, start, startRegistered, temporaryFolder } from "./Child.ts"
 
 let provider: Provider
 
@@ -25,10 +25,12 @@ const recordingEnvironment = (url: string) => ({
   TACHOGRAPH_AGENT: "chat"
 })
 
+const COPY = await copyOfClient()
+
 describe("node --import @tachograph/client/register", () => {
   it("records an application that knows nothing of it, before the process ends", async () => {
     const server = await startServer()
-    const child = start("Chat.ts", recordingEnvironment(server.url), ["--import", register])
+    const child = await startRegistered("Chat.ts", recordingEnvironment(server.url))
     expect((await child.lines.next()).value).toBe(chat.answer.id)
     expect(await child.end()).toEqual({ code: 0, signal: null, errors: "" })
     const [event] = await server.events()
@@ -37,7 +39,7 @@ describe("node --import @tachograph/client/register", () => {
   })
 
   it("says what is missing, and lets the application run", async () => {
-    const child = start("Chat.ts", { PROVIDER_URL: provider.url, TACHOGRAPH_URL: "" }, ["--import", register])
+    const child = await startRegistered("Chat.ts", { PROVIDER_URL: provider.url, TACHOGRAPH_URL: "" })
     expect((await child.lines.next()).value).toBe(chat.answer.id)
     expect(await child.end()).toEqual({
       code: 0,
@@ -64,7 +66,7 @@ describe("node --import @tachograph/client/register", () => {
   ])("says what is wrong with %s (%#), and lets the application run and end", async (name, value, said) => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), [name]: value }
-    const child = start("Chat.ts", environment, ["--import", register])
+    const child = await startRegistered("Chat.ts", environment)
     expect((await child.lines.next()).value).toBe(chat.answer.id)
     const { code, errors } = await child.end()
     expect(code).toBe(0)
@@ -80,7 +82,7 @@ describe("node --import @tachograph/client/register", () => {
   ])("says what is wrong where it is answered %i, and speaks of no recorder", async (status, type, said) => {
     const server = await startServer()
     server.intercept = refuse(status, type)
-    const child = start("Chat.ts", recordingEnvironment(server.url), ["--import", register])
+    const child = await startRegistered("Chat.ts", recordingEnvironment(server.url))
     const { code, errors } = await child.end()
     expect([code, errors]).toEqual([0, `Tachograph: a call is not recorded ${said.replace("URL", server.url)}`])
   })
@@ -88,7 +90,7 @@ describe("node --import @tachograph/client/register", () => {
   it("says which variable was meant", async () => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_AGNET: "x", TACHOGRAPH_PORT: "5" }
-    const child = start("Chat.ts", environment, ["--import", register])
+    const child = await startRegistered("Chat.ts", environment)
     const { errors } = await child.end()
     expect(errors).toBe("Tachograph: TACHOGRAPH_AGNET is not known (did you mean TACHOGRAPH_AGENT?).\n")
     expect(await server.events()).toHaveLength(1)
@@ -97,7 +99,7 @@ describe("node --import @tachograph/client/register", () => {
   it("says at the end how many calls were lost", async () => {
     const server = await startServer()
     server.intercept = refuse(401, "unauthorized")
-    const child = start("Chat.ts", { ...recordingEnvironment(server.url), CALLS: "3" }, ["--import", register])
+    const child = await startRegistered("Chat.ts", { ...recordingEnvironment(server.url), CALLS: "3" })
     const { errors } = await child.end()
     expect(errors).toContain("Tachograph: calls that are not recorded: 3 (refused).\n")
   })
@@ -109,7 +111,7 @@ describe("node --import @tachograph/client/register", () => {
       return true
     }
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_EXIT_MS: "0" }
-    const child = start("Chat.ts", environment, ["--import", register])
+    const child = await startRegistered("Chat.ts", environment)
     expect(await child.end()).toMatchObject({
       code: 0,
       errors: "Tachograph: a call is not recorded (exit): the process ended before it was sent.\n"
@@ -121,7 +123,7 @@ describe("node --import @tachograph/client/register", () => {
   it("records under the beginning of a name that is too long", async () => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), TACHOGRAPH_AGENT: "x".repeat(300) }
-    const child = start("Chat.ts", environment, ["--import", register])
+    const child = await startRegistered("Chat.ts", environment)
     expect((await child.lines.next()).value).toBe(chat.answer.id)
     expect(await child.end()).toEqual({ code: 0, signal: null, errors: "" })
     const [event] = await server.events()
@@ -141,7 +143,7 @@ describe("node --import @tachograph/client/register", () => {
       void released.then(() => response.writeHead(503, { "retry-after": "0" }).end())
       return true
     }
-    const child = start("Chat.ts", { ...recordingEnvironment(server.url), WAIT: "1" }, ["--import", register])
+    const child = await startRegistered("Chat.ts", { ...recordingEnvironment(server.url), WAIT: "1" })
     await child.lines.next()
     await received
     child.kill("SIGTERM")
@@ -163,7 +165,7 @@ describe("node --import @tachograph/client/register", () => {
       seen.add(key)
       return refuse(503, "overloaded", { "retry-after": "0.05" })(request, response)
     }
-    const child = start("Again.ts", { URL: server.url, KEY: apiKey })
+    const child = await start("Again.ts", { URL: server.url, KEY: apiKey })
     expect(await child.end()).toEqual({ code: 0, signal: null, errors: "" })
     expect((await server.events()).map(({ properties }) => properties.inputs["n"])).toEqual([0, 1, 2])
   })
@@ -171,7 +173,7 @@ describe("node --import @tachograph/client/register", () => {
   it("leaves a signal to the application that handles it", async () => {
     const server = await startServer()
     const environment = { ...recordingEnvironment(server.url), WAIT: "1", HANDLE: "1" }
-    const child = start("Chat.ts", environment, ["--import", register])
+    const child = await startRegistered("Chat.ts", environment)
     await child.lines.next()
     child.kill("SIGTERM")
     expect(await child.end()).toMatchObject({ code: 7 })
@@ -187,7 +189,7 @@ describe("a process that ends with a call under way", () => {
       response.writeHead(200, { "content-type": "text/event-stream" })
       response.write(messages.chunks.slice(0, 4).join(""))
     }
-    const child = start("Ending.ts", { PROVIDER_URL: streaming.url, URL: server.url, KEY: apiKey, ...env })
+    const child = await start("Ending.ts", { PROVIDER_URL: streaming.url, URL: server.url, KEY: apiKey, ...env })
     expect(Number((await child.lines.next()).value)).toBeGreaterThan(0)
     return { child, server }
   }
@@ -201,16 +203,16 @@ describe("a process that ends with a call under way", () => {
   it.each<[string, Record<string, string>, ReadonlyArray<string>]>([
     ["alone", {}, []],
     ["beside signal-exit", { SIGNAL_EXIT: "1" }, ["signal-exit: SIGTERM"]],
-    ["beside another copy of the client", { COPIES: "1" }, []],
+    ["beside another copy of the client", { COPY }, []],
     ["with one of the AI SDK", { AISDK: "1" }, []],
-    ["beside both", { SIGNAL_EXIT: "1", COPIES: "1" }, ["signal-exit: SIGTERM"]]
+    ["beside both", { SIGNAL_EXIT: "1", COPY }, ["signal-exit: SIGTERM"]]
   ])("is ended by SIGTERM, %s, and the call is recorded as far as it came", async (_name, env, printed) => {
     const { child, server } = await begin(env)
     child.kill("SIGTERM")
     expect(await rest(child.lines)).toEqual(printed)
     expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM", errors: "" })
     const outputs = (await server.events()).map(({ properties }) => properties.output)
-    expect(outputs).toHaveLength(env["COPIES"] === undefined && env["AISDK"] === undefined ? 1 : 2)
+    expect(outputs).toHaveLength(env["COPY"] === undefined && env["AISDK"] === undefined ? 1 : 2)
     expect(outputs.some(({ content, error }) => content === undefined && error !== undefined)).toBe("AISDK" in env)
     expect(outputs).toContainEqual(
       expect.objectContaining({ content: partly.content, error: expect.objectContaining(partly.error) })
@@ -229,14 +231,14 @@ describe("a process that ends with a call under way", () => {
     ["", {}],
     [", and where its end is left alone", { EXIT_MS: "0" }]
   ])("counts what waits too, where the application ends it at once%s", async (_name, env) => {
-    const { child } = await begin({ EXIT: "1", COPIES: "1", AISDK: "1", ...env }, () => true)
+    const { child } = await begin({ EXIT: "1", COPY, AISDK: "1", ...env }, () => true)
     // An event of the other copy, a call, and one of the AI SDK.
     expect(await rest(child.lines)).toEqual(Array(3).fill("lost: exit"))
     expect(await child.end()).toMatchObject({ code: 9, signal: null })
   })
 
   it("counts what waits, where it is ended by SIGTERM and the server does not answer", async () => {
-    const { child } = await begin({ EXIT_MS: "1", COPIES: "1", AISDK: "1" }, () => true)
+    const { child } = await begin({ EXIT_MS: "1", COPY, AISDK: "1" }, () => true)
     child.kill("SIGTERM")
     expect(await rest(child.lines)).toEqual(Array(3).fill("lost: exit"))
     expect(await child.end()).toMatchObject({ code: null, signal: "SIGTERM" })
@@ -274,7 +276,7 @@ describe("a process that ends by itself while the server does not answer", () =>
       isFirst = false
       return true
     }
-    const child = start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "1" })
+    const child = await start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "1" })
     // The attempt may take ten minutes.
     expect(await child.end()).toMatchObject({ code: 6, signal: null })
     expect(await child.lines.next()).toMatchObject({ value: "could end" })
@@ -286,7 +288,7 @@ describe("a process that ends by itself while the server does not answer", () =>
       response.destroy()
       return true
     }
-    const child = start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "600000", WAIT: "1" })
+    const child = await start("Idle.ts", { URL: server.url, KEY: apiKey, EXIT_MS: "600000", WAIT: "1" })
     expect((await child.lines.next()).value).toBe("waits")
     child.kill("SIGTERM")
     expect((await child.lines.next()).value).toBe("could end")
@@ -322,7 +324,7 @@ describe("a spool", () => {
         response.writeHead = (() => response.destroy()) as never
       return false
     }
-    const child = start("Spooling.ts", { URL: server.url, KEY: apiKey, SPOOL: spool })
+    const child = await start("Spooling.ts", { URL: server.url, KEY: apiKey, SPOOL: spool })
     let told = -1
     while (told < 40) told = Number((await child.lines.next()).value)
     child.kill("SIGKILL")
@@ -349,7 +351,7 @@ describe("a spool", () => {
     const server = await startServer()
     server.intercept = refuse(401, "unauthorized")
     const spool = temporaryFolder()
-    const child = start("Refused.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ...env })
+    const child = await start("Refused.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ...env })
     expect((await child.lines.next()).value).toBe("spooled")
     if ("WAIT" in env) child.kill("SIGTERM")
     // It would wait for ten minutes.
@@ -366,7 +368,7 @@ describe("a spool", () => {
   ])("gets what is an event already as the process ends at once, by an %s", async (ENDING, code) => {
     const server = await startServer()
     const spool = temporaryFolder()
-    const child = start("Crashing.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ENDING })
+    const child = await start("Crashing.ts", { URL: server.url, KEY: apiKey, SPOOL: spool, ENDING })
     expect(await child.lines.next()).toMatchObject({ value: "lost: exit" })
     expect((await child.lines.next()).done).toBe(true)
     expect(await child.end()).toMatchObject({ code, signal: null })
