@@ -14,12 +14,13 @@ import {
 } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import * as Files from "../../src/backup/Files.ts"
-import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
 import * as KeptStore from "../KeptStore.ts"
 import { serveAndRecord } from "../RecordingServer.ts"
-import { run, serve, temporaryFolder } from "../TachographProcess.ts"
+import { serve, temporaryFolder } from "../TachographProcess.ts"
 
 /** A store with the tables of this version, and a backup of it: made once, and copied. */
 let made: Promise<{ readonly file: string; readonly path: string }> | undefined
@@ -75,6 +76,8 @@ describe("tachograph backup", () => {
       while (!isOver) {
         const { event_id: id } = await record({ session: `s${n}`, properties })
         acknowledged.push(id.replaceAll("-", ""))
+        // The backup reads every event back.
+        await sleep(5)
       }
     })
     const copies: Array<{ readonly path: string; readonly before: ReadonlyArray<string> }> = []
@@ -83,7 +86,7 @@ describe("tachograph backup", () => {
       await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(had + 10), { timeout: 60_000 })
       const path = join(cwd, `copy-${n}.db`)
       const before = [...acknowledged]
-      const made = await run(["backup", "--storage", storage, path])
+      const made = await runInProcess(["backup", "--storage", storage, path])
       expect([made.code, made.stderr]).toEqual([0, ""])
       expect(made.stdout).toMatch(/^Backed up .*: nothing is wrong\n$/)
       copies.push({ path, before })
@@ -100,15 +103,14 @@ describe("tachograph backup", () => {
     const left = readdirSync(cwd).filter((name) => !name.endsWith("-reserve"))
     expect(left.toSorted()).toEqual([...copies.map(({ path }) => path.slice(cwd.length + 1)), "tachograph.db"])
     // It serves with the same keys.
-    const again = await serve(["--port", "0", "--storage", `sqlite:${copies.at(-1)!.path}`])
-    const answer = await HttpClient.open(again.url, key).get(
+    const again = await serveInProcess(["--storage", `sqlite:${copies.at(-1)!.path}`], "1 minute")
+    const answer = await HttpClient.open(again, key).get(
       `/api/v1/events/${copies
         .at(-1)!
         .before.at(-1)!
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}`
     )
     expect([answer.status, answer.body.properties]).toEqual([200, properties])
-    await again.stop()
   })
 
   it("never overwrites a file, and leaves none where it fails", async () => {
