@@ -36,8 +36,12 @@ export const runInProcess = async (
 }
 
 /** Starts a server until the end of the test, whose caches of keys live for `cacheTtl`, and returns its URL. */
-export const serveInProcess = async (args: ReadonlyArray<string>, cacheTtl: Duration.Input): Promise<string> => {
-  const { effect, printed } = prepare(["serve", "--port", "0", ...args], {})
+export const serveInProcess = async (
+  args: ReadonlyArray<string>,
+  cacheTtl: Duration.Input,
+  env: Readonly<Record<string, string>> = {}
+): Promise<string> => {
+  const { effect, printed } = prepare(["serve", "--port", "0", ...args], env)
   const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
   onTestFinished(() => Effect.runPromise(Fiber.interrupt(fiber)))
   return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(printed.stdout)![1]!, { timeout: 60_000 })

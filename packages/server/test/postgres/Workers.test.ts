@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeAll, describe, expect, inject, it } from "vitest"
 import packageJson from "../../package.json" with { type: "json" }
+import { runInProcess, serveInProcess } from "../CommandLine.ts"
 import { stall, untilRefused } from "../RawSocket.ts"
 import { type Options, run, type Running, serve, temporaryFolder } from "../TachographProcess.ts"
 
@@ -69,7 +70,7 @@ const pauseMs = 100
  * request closes its connection.
  */
 const load = async (client: HttpClient.Client) => {
-  const { body } = await client.put("/api/v1/fingerprints", { language: "c", language_version: "1", system: "linux" })
+  const { body } = await client.put("/api/v1/fingerprints", fingerprint)
   const acknowledged: Array<string> = []
   const failures: Array<unknown> = []
   let isSlow = false
@@ -108,24 +109,35 @@ const load = async (client: HttpClient.Client) => {
 
 /** The ids of the events that cannot be read. */
 const unreadable = async (client: HttpClient.Client, ids: ReadonlyArray<string>) => {
-  expect(new Set(ids).size).toBe(ids.length)
-  const missing: Array<string> = []
-  const left = [...ids]
-  const reading = Array.from({ length: 16 }, async () => {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      if ((await client.get(`/api/v1/events/${id}`)).status !== 200) missing.push(id)
-    }
-  })
-  await Promise.all(reading)
-  return missing
+  const left = new Set(ids)
+  expect(left.size).toBe(ids.length)
+  for (let page = ""; ;) {
+    const { body, status } = await client.get(`/api/v1/events?limit=1000${page}`)
+    expect(status).toBe(200)
+    for (const { event_id: id } of body.events) left.delete(id)
+    if (body.next_cursor === null) return [...left]
+    page = `&cursor=${encodeURIComponent(body.next_cursor)}`
+  }
 }
+
+/** No keep-alive: the connection might belong to the worker that is stopped. */
+const close = { connection: "close" }
+
+const fingerprint = { language: "c", language_version: "1", system: "linux" }
 
 /** The series of one scrape, by name and labels. A new connection lets any worker answer. */
 const scrape = async (client: HttpClient.Client) => {
-  const { status, text } = await client.call("GET", "/metrics", undefined, { connection: "close" })
+  const { status, text } = await client.call("GET", "/metrics", undefined, close)
   expect(status).toBe(200)
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]))
+}
+
+/** The series of a scrape that both workers answered: one that does not answer for a second is missing. */
+const scrapeBoth = async (client: HttpClient.Client) => {
+  let series: Awaited<ReturnType<typeof scrape>> = new Map()
+  await expect.poll(async () => (series = await scrape(client)).get("tachograph_workers_missing")).toBe(0)
+  return series
 }
 
 describe("Two workers over Postgres", () => {
@@ -139,15 +151,13 @@ describe("Two workers over Postgres", () => {
         .map((line) => line.slice(0, 7).trim())
     ).toEqual(["Tachogr", "Storage", "Docs", "API key", "Viewer", ""])
     expect(server.output().stdout).not.toMatch(/tg_[0-9A-Za-z]{33}/)
-    const key = (await run(["keys", "create", "--scope", "admin"], { env })).stdout.trim()
+    const key = (await runInProcess(["keys", "create", "--scope", "admin"], env)).stdout.trim()
     const { port } = new URL(server.url)
     expect(Number(port)).toBeGreaterThan(0)
     const own = HttpClient.open(server.url, key)
     const statuses: Array<number> = []
     const answering = async () => {
-      const answers = Array.from({ length: 10 }, () =>
-        own.call("GET", "/api/v1/events", undefined, { connection: "close" })
-      )
+      const answers = Array.from({ length: 10 }, () => own.call("GET", "/api/v1/events", undefined, close))
       for (const { status } of await Promise.all(answers)) statuses.push(status)
       const answered = logged(server).filter(({ annotations }) => annotations["status"] === 200)
       return new Set(answered.map(({ annotations }) => annotations["worker"]))
@@ -162,23 +172,55 @@ describe("Two workers over Postgres", () => {
     await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
   })
 
-  it("return the metrics of all workers at /metrics, also when one is stopped, killed or renewed, and shut down cleanly when every process is signalled", async () => {
-    const { client, server } = await start()
-    // No keep-alive: the connection might belong to the worker that is stopped.
-    const close = { connection: "close" }
-    const fingerprint = { language: "c", language_version: "1", system: "linux" }
+  it("are replaced with increasing delays while one fails during startup, and take the signals of one second for one", async () => {
+    const marker = join(temporaryFolder(), "fail")
+    const fail = `import { existsSync } from "node:fs"; if (/:2,/.test(process.env.TACHOGRAPH_WORKER) && existsSync(${JSON.stringify(marker)})) process.exit(7)`
+    const preload = `--import=data:text/javascript,${encodeURIComponent(fail)}`
+    const { client, server } = await start({ env: { NODE_OPTIONS: preload } })
+    writeFileSync(marker, "")
+    process.kill(pids(server, 2)[0]!, "SIGKILL")
+    await expect.poll(() => logged(server, replaced).length).toBeGreaterThan(3)
+    expect(logged(server, replaced).slice(0, 4)).toMatchObject([
+      { annotations: { worker: 2, reason: "killed by SIGKILL", wait: "0 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "100 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "200 ms" } },
+      { annotations: { worker: 2, reason: "exit code 7", wait: "400 ms" } }
+    ])
+    expect((await client.get("/api/v1/events")).status).toBe(200)
+    rmSync(marker)
+    await expect.poll(() => pids(server, 2)).toHaveLength(2)
+
+    // A terminal or a supervisor signals every process, and npm passes that on: it is one signal.
+    const stalled = await stall(server.url, apiKey)
+    for (const worker of [1, 2]) process.kill(pids(server, worker).at(-1)!, "SIGINT")
+    void server.stop("SIGINT")
+    void server.stop("SIGINT")
+    await untilRefused(server.url)
+    await sleep(1_100)
+    const all = [...pids(server, 1), ...pids(server, 2)]
+    expect([server.isRunning(), all.some(isAlive)]).toEqual([true, true])
+    // A later one is another.
+    expect((await server.stop()).code).toBe(1)
+    await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
+    await stalled.finished
+  })
+})
+
+describe("Two workers with clients", () => {
+  let started: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    started = await start()
+  })
+
+  it("return the metrics of all workers at /metrics, also when one is stopped", async () => {
+    const { client, server } = started
     const { body } = await client.call("PUT", "/api/v1/fingerprints", fingerprint, close)
-    let sent = 0
-    const record = async (count: number) => {
-      const answers = Array.from({ length: count }, (_, n) => {
-        const properties = { api: "aisdk", inputs: { n: sent + n }, output: {} }
-        const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: `s${n}`, properties }
-        return client.call("POST", "/api/v1/events", event, close)
-      })
-      for (const { status } of await Promise.all(answers)) expect(status).toBe(200)
-      sent += count
-    }
-    await record(40)
+    const answers = Array.from({ length: 40 }, (_, n) => {
+      const properties = { api: "aisdk", inputs: { n }, output: {} }
+      const event = { event_name: "llm", fingerprint_id: body.fingerprint_id, session: `s${n}`, properties }
+      return client.call("POST", "/api/v1/events", event, close)
+    })
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200)
     // A worker that does not answer for a second is missing.
     let scrapes: Array<Awaited<ReturnType<typeof scrape>>> = []
     const missing = async () => {
@@ -203,81 +245,34 @@ describe("Two workers over Postgres", () => {
     expect(without.get("tachograph_workers_missing")).toBe(1)
     expect(without.get("tachograph_storage_pool_size")).toBe(4)
 
-    process.kill(stopped!, "SIGKILL")
-    await expect.poll(() => pids(server, 1)).toHaveLength(2)
-    await record(10)
-    expect((await scrape(client)).get("tachograph_events_total")).toBe(50)
-
-    // A worker sends what it has counted since the last scrape before it exits.
-    await record(10)
-    process.kill(server.pid, "SIGHUP")
-    await expect.poll(() => pids(server, 2)).toHaveLength(2)
-    const renewed = await scrape(client)
-    expect(renewed.get("tachograph_events_total")).toBe(60)
-    expect(renewed.get("tachograph_workers")).toBe(2)
-
-    // A terminal or a supervisor signals every process, and npm passes that on.
-    for (const worker of [1, 2]) process.kill(pids(server, worker).at(-1)!, "SIGINT")
-    void server.stop("SIGINT")
-    expect(await server.stop("SIGINT")).toMatchObject({ code: 0, signal: null })
+    process.kill(stopped!, "SIGCONT")
+    await expect.poll(missing).toBe(0)
   })
 
-  it("exit immediately on a signal that comes later than a second, although a client stalls", async () => {
-    const { server } = await start()
-    const client = await stall(server.url, apiKey)
-    void server.stop()
-    await untilRefused(server.url)
-    await sleep(1_100)
-    expect((await server.stop()).code).toBe(1)
-    const all = [...pids(server, 1), ...pids(server, 2)]
-    await expect.poll(() => all.filter(isAlive), { timeout: 5_000 }).toEqual([])
-    await client.finished
-  })
-
-  it("are replaced with increasing delays while one fails during startup", async () => {
-    const marker = join(temporaryFolder(), "fail")
-    const fail = `import { existsSync } from "node:fs"; if (/:2,/.test(process.env.TACHOGRAPH_WORKER) && existsSync(${JSON.stringify(marker)})) process.exit(7)`
-    const preload = `--import=data:text/javascript,${encodeURIComponent(fail)}`
-    const { client, server } = await start({ env: { NODE_OPTIONS: preload } })
-    writeFileSync(marker, "")
-    process.kill(pids(server, 2)[0]!, "SIGKILL")
-    await expect.poll(() => logged(server, replaced).length).toBeGreaterThan(3)
-    expect(logged(server, replaced).slice(0, 4)).toMatchObject([
-      { annotations: { worker: 2, reason: "killed by SIGKILL", wait: "0 ms" } },
-      { annotations: { worker: 2, reason: "exit code 7", wait: "100 ms" } },
-      { annotations: { worker: 2, reason: "exit code 7", wait: "200 ms" } },
-      { annotations: { worker: 2, reason: "exit code 7", wait: "400 ms" } }
-    ])
-    expect((await client.get("/api/v1/events")).status).toBe(200)
-    rmSync(marker)
-    await expect.poll(() => pids(server, 2)).toHaveLength(2)
-    expect((await server.stop()).code).toBe(0)
-  })
-})
-
-describe("Two workers under load", () => {
-  let started: Awaited<ReturnType<typeof start>>
-  beforeAll(async () => {
-    started = await start()
-  })
-
-  it("lose no acknowledged event when one is killed and replaced", async () => {
+  it("lose no acknowledged event when one is killed and replaced, and nothing that a scrape has shown", async () => {
     const { client, server } = started
     const clients = await load(client)
+    // Requests that the clients do not make.
+    const puts = 'tachograph_http_request_seconds_count{method="PUT"}'
+    await Promise.all(Array.from({ length: 20 }, () => client.call("PUT", "/api/v1/fingerprints", fingerprint, close)))
+    const counted = (await scrapeBoth(client)).get(puts)
+    expect(counted).toBeGreaterThan(20)
     await clients.enough()
-    const [killed] = pids(server, 1)
+    const [killed] = pids(server, 2)
     process.kill(killed!, "SIGKILL")
     clients.slow()
-    await expect.poll(() => pids(server, 1)).toHaveLength(2)
+    await expect.poll(() => pids(server, 2)).toHaveLength(2)
     await clients.enough()
     await clients.stop()
-    expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 1, reason: "killed by SIGKILL" } }])
-    expect(pids(server, 2)).toHaveLength(1)
+    expect(logged(server, replaced)).toMatchObject([{ annotations: { worker: 2, reason: "killed by SIGKILL" } }])
+    expect(pids(server, 1)).toHaveLength(1)
+    expect((await scrapeBoth(client)).get(puts)).toBe(counted)
     expect(await unreadable(client, clients.acknowledged)).toEqual([])
   })
 
-  it("are renewed one by one on SIGHUP, without a failed request", async () => {
+  it("are renewed one by one on SIGHUP, without a failed request and with all that was counted", async () => {
     const { client, server } = started
+    const counted = (await scrapeBoth(client)).get("tachograph_events_total")!
     const clients = await load(client)
     await clients.enough()
     const before = { log: logged(server), pids: [1, 2].map((worker) => pids(server, worker)) }
@@ -293,6 +288,10 @@ describe("Two workers under load", () => {
         .slice(before.log.length)
         .map(({ message }) => message)
     ).toEqual([ready, ready])
+    // A worker sends what it has counted since the last scrape before it exits.
+    const renewedMetrics = await scrapeBoth(client)
+    expect(renewedMetrics.get("tachograph_events_total")).toBe(counted + clients.acknowledged.length)
+    expect(renewedMetrics.get("tachograph_workers")).toBe(2)
     expect(await unreadable(client, clients.acknowledged)).toEqual([])
   })
 
@@ -305,10 +304,8 @@ describe("Two workers under load", () => {
     expect(performance.now() - before).toBeLessThan(20_000)
     await clients.stop()
     for (const worker of [1, 2]) expect(pids(server, worker).filter(isAlive)).toEqual([])
-    const again = await serve(["--port", "0"], { env })
-    const reader = HttpClient.open(again.url, apiKey)
+    const reader = HttpClient.open(await serveInProcess([], "1 minute", env), apiKey)
     expect(await unreadable(reader, clients.acknowledged)).toEqual([])
-    await again.stop()
   })
 })
 
@@ -335,13 +332,9 @@ describe("Two workers that cannot start", () => {
     other.close()
   })
 
-  it.each([1, 2])("report that worker %i exited during startup", async (number) => {
-    const fail = `if (/:${number},/.test(process.env.TACHOGRAPH_WORKER)) process.exit(7)`
+  it("report once that one exited during startup", async () => {
+    const fail = "if (/:2,/.test(process.env.TACHOGRAPH_WORKER)) process.exit(7)"
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fail)}`
-    await expectOneLine(
-      { env: { NODE_OPTIONS } },
-      args,
-      `tachograph: Worker ${number} exited during startup: exit code 7`
-    )
+    await expectOneLine({ env: { NODE_OPTIONS } }, args, "tachograph: Worker 2 exited during startup: exit code 7")
   })
 })
