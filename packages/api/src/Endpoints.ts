@@ -7,10 +7,10 @@ interface Endpoint {
   /** A key needs one of them, or `admin`. Undefined where no key is needed. */
   readonly scopes: ReadonlyArray<Scope> | undefined
   /**
-   * `event`: the call of a model, which may be as long as one and goes through the commit queue. `stream`: read as it comes, of any length.
-   * `other`: by the limit of all others, or none.
+   * `event`: the call of a model, which may be as long as one and goes through the commit queue. `stream`: read as it comes, of any length;
+   * `batch`: likewise, by a limit of its own. `other`: by the limit of all others, or none.
    */
-  readonly body: "event" | "stream" | "other"
+  readonly body: "event" | "stream" | "batch" | "other"
   /** `much`: many rows, whole sessions or a text of any size, so that another thread reads. `event`: one event of any size. */
   readonly reads: "much" | "event" | "little"
 }
@@ -25,6 +25,7 @@ const forAdmins = ["admin"] as const
 
 export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   createEvent: { scopes: forRecorders, body: "event", reads: "little" },
+  createEvents: { scopes: forRecorders, body: "batch", reads: "little" },
   listEvents: { scopes: forReaders, body: "other", reads: "much" },
   streamEvents: { scopes: forReaders, body: "other", reads: "much" },
   getEvent: { scopes: forReaders, body: "other", reads: "event" },

@@ -56,6 +56,9 @@ export interface Exchange {
   readonly maxEventBytes: number
   /** The limit on the length of every other body (bytes), likewise. */
   readonly maxOtherBytes: number
+  /** The limits on a batch of events: its bytes, and its lines. */
+  readonly maxBatchBytes: number
+  readonly maxBatchLines: number
   /** Whether unknown fields of a body are refused. */
   readonly isStrict: boolean
   /** Whether nothing but this exchange uses the memory of the body. */

@@ -28,7 +28,7 @@ import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.t
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
 import { Front } from "./front/Front.ts"
 import * as Paths from "./front/Paths.ts"
-import { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
+import * as RequestBody from "./front/RequestBody.ts"
 import { addStandardHeaders } from "./front/StandardHeaders.ts"
 import * as InProcess from "./mounts/InProcess.ts"
 import * as Node from "./mounts/Node.ts"
@@ -52,6 +52,10 @@ interface CommonOptions<E> {
   readonly maxBody?: number | undefined
   /** The limit on the length of every other body, as sent and decompressed, in bytes. 1 MiB by default. */
   readonly maxOtherBody?: number | undefined
+  /** The limit on the length of a batch of events, as sent and decompressed, in bytes. 64 MiB by default. */
+  readonly maxBatch?: number | undefined
+  /** The limit on the lines of a batch of events. 10,000 by default. */
+  readonly maxBatchLines?: number | undefined
   /**
    * How long a client may take nothing of an answer above 16 KiB, in milliseconds; then its connection is closed. 15 s by
    * default.
@@ -249,8 +253,10 @@ const services = <E>(
     Layer.provideMerge(engine),
     Layer.provideMerge(
       Layer.mergeAll(
-        Layer.succeed(MaxBodyBytes, options.maxBody ?? defaultMaxBody),
-        Layer.succeed(MaxOtherBodyBytes, options.maxOtherBody ?? defaultMaxOtherBody),
+        Layer.succeed(RequestBody.MaxBodyBytes, options.maxBody ?? RequestBody.defaultMaxBody),
+        Layer.succeed(RequestBody.MaxOtherBodyBytes, options.maxOtherBody ?? RequestBody.defaultMaxOtherBody),
+        Layer.succeed(RequestBody.MaxBatchBytes, options.maxBatch ?? RequestBody.defaultMaxBatch),
+        Layer.succeed(RequestBody.MaxBatchLines, options.maxBatchLines ?? RequestBody.defaultMaxBatchLines),
         Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs ?? defaultAnswerTimeoutMs),
         Layer.succeed(DeriveInBackground, runsBetweenRequests),
         Layer.succeed(DeriveBeforeReads, !runsBetweenRequests),

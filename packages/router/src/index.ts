@@ -6,7 +6,16 @@ export { BasePath } from "./BasePath.ts"
 export { Front } from "./front/Front.ts"
 export { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 export type { Reply } from "./front/Reply.ts"
-export { defaultMaxBody, defaultMaxOtherBody, MaxBodyBytes, MaxOtherBodyBytes } from "./front/RequestBody.ts"
+export {
+  defaultMaxBatch,
+  defaultMaxBatchLines,
+  defaultMaxBody,
+  defaultMaxOtherBody,
+  MaxBatchBytes,
+  MaxBatchLines,
+  MaxBodyBytes,
+  MaxOtherBodyBytes
+} from "./front/RequestBody.ts"
 export * as InProcess from "./mounts/InProcess.ts"
 export { CloseGraceMs } from "./mounts/PendingCalls.ts"
 export * as Node from "./mounts/Node.ts"

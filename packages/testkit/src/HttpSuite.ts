@@ -17,6 +17,7 @@ import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, describe, expect } from "vitest"
 import * as HttpClient from "./HttpClient.ts"
 import * as AgentCases from "./http/AgentCases.ts"
+import * as BatchCases from "./http/BatchCases.ts"
 import * as BodyCases from "./http/BodyCases.ts"
 import * as CallTimeCases from "./http/CallTimeCases.ts"
 import * as Cases from "./http/Cases.ts"
@@ -86,6 +87,7 @@ export interface HttpSuiteOptions {
 const modules = [
   EventCases,
   IdempotencyCases,
+  BatchCases,
   VerbatimCases,
   ReadingCases,
   ConversationCases,

@@ -78,6 +78,9 @@ export const CreateEvent = Schema.Struct({
 /** In lower case, like all names of headers in this code. */
 export const idempotencyKeyHeader = "idempotency-key"
 
+/** A line of a batch, beside the fields of `CreateEvent`. */
+export const BatchFields = Schema.Struct({ idempotency_key: optional(IdempotencyKey) })
+
 export const EventCreated = EventReceipt.pipe(Schema.encodeKeys({ ...snakeKeys(EventReceipt.fields), id: "event_id" }))
 
 export const EventSummaryOnWire = EventSummary.pipe(
@@ -165,6 +168,11 @@ export class Events extends HttpApiGroup.make("events").add(
     success: EventCreated,
     error: [FingerprintNotFound, SessionIdEmpty, IdempotencyKeyReused, ...bodyErrors]
   }).annotate(OpenApi.Summary, "Record a model call"),
+  HttpApiEndpoint.post("createEvents", "/events/batch", {
+    payload: Lines,
+    success: Lines,
+    error: [Overloaded, ...bodyErrors]
+  }).annotate(OpenApi.Summary, "Record many model calls, each a line of JSON, and each answered by a line"),
   HttpApiEndpoint.get("listEvents", "/events", {
     query: {
       ...filters,

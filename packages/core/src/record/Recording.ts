@@ -12,7 +12,8 @@ import {
   FingerprintNotFound,
   type IdempotencyKeyReused,
   Overloaded,
-  SessionIdEmpty
+  SessionIdEmpty,
+  type StorageUnavailable
 } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"
@@ -24,7 +25,7 @@ import type { Storage } from "../Storage.ts"
 import * as Checksum from "../storage/Checksum.ts"
 import type { Result } from "../storage/Result.ts"
 import * as Spans from "../telemetry/Spans.ts"
-import { AdmissionControl } from "./AdmissionControl.ts"
+import { AdmissionControl, type Permit } from "./AdmissionControl.ts"
 import type { GivenId, WrittenEvent } from "./CommitBatch.ts"
 import { CommitLimits } from "./CommitLimits.ts"
 import * as CommitMetrics from "./CommitMetrics.ts"
@@ -44,6 +45,17 @@ export interface Recording {
   readonly createEvent: (
     event: NewEvent
   ) => Result<WrittenEvent, SessionIdEmpty | FingerprintNotFound | Overloaded | IdempotencyKeyReused>
+  /**
+   * Succeeds when the event is in the queue, behind those before it, with what `createEvent` answers. Releases the permit of the event when it
+   * is committed, and not where it fails.
+   */
+  readonly queueEvent: (
+    event: NewEvent,
+    permit: Permit
+  ) => Result<
+    Effect.Effect<WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>,
+    SessionIdEmpty | FingerprintNotFound
+  >
   /**
    * Records an event under the id and the time that it got where it was recorded first. `checksum` is that of its texts, unsigned.
    * Succeeds when it is committed, or was there already.
@@ -120,6 +132,11 @@ export const make = Effect.fnUntraced(function* (
     return yield* event.isAdmitted === true ? append : admitted(event.payload.text.length, append)
   }, Spans.spanIfTraced("Recorder.createEvent"))
 
+  const queueEvent = Effect.fnUntraced(function* (event: NewEvent, permit: Permit) {
+    const append = Effect.ensuring(groupCommit.append(yield* prepare(event)), Effect.sync(permit.release))
+    return Fiber.join(yield* Effect.forkDetach(append, { startImmediately: true }))
+  })
+
   const importEvent = Effect.fnUntraced(function* (event: NewEvent, given: GivenId, checksum?: number) {
     yield* ImportedEvent.checkId(given.id, event.session)
     const pending = yield* prepare(event, given)
@@ -141,5 +158,11 @@ export const make = Effect.fnUntraced(function* (
     )
   }, Spans.spanIfTraced("Recorder.importEvent"))
 
-  return { createEvent, importEvent, admission, knownPrefixesOf: groupCommit.knownPrefixesOf } satisfies Recording
+  return {
+    createEvent,
+    queueEvent,
+    importEvent,
+    admission,
+    knownPrefixesOf: groupCommit.knownPrefixesOf
+  } satisfies Recording
 })

@@ -33,7 +33,12 @@ export interface Decoded<Event> {
 }
 
 const decodeValue = Schema.decodeUnknownOption(Events.CreateEvent)
-const decodeKey = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
+
+/** The idempotency key in the header of Create Event. */
+export const keyOfHeader = ValidationDetail.decodeNamed(IdempotencyKey, "header", Events.idempotencyKeyHeader)
+
+/** An idempotency key; null if there is none. */
+export type Key = Effect.Effect<IdempotencyKey | null, ValidationFailure>
 
 const { properties, ...beside } = Events.CreateEvent.fields
 
@@ -125,13 +130,14 @@ const failureOf = <E>(result: Result.Result<unknown, E>): ReadonlyArray<E> =>
 /** The same key with another body is refused, so the event carries a hash of the body. */
 const withKey = Effect.fnUntraced(function* (
   event: Effect.Effect<Decoded<DecodedEvent>, Failure>,
-  key: string,
+  key: Key,
   bytes: Buffer
 ): Effect.fn.Return<Decoded<NewEvent>, Failure> {
-  const decodedKey = yield* Effect.result(decodeKey(key))
+  const decodedKey = yield* Effect.result(key)
   const decoded = yield* Effect.result(event)
   if (Result.isSuccess(decodedKey) && Result.isSuccess(decoded)) {
     const { event, ignored } = decoded.success
+    if (decodedKey.success === null) return decoded.success
     const idempotency = { key: decodedKey.success, bodyHash: hash("sha256", bytes, "buffer") }
     return { event: { ...event, idempotency }, ignored }
   }
@@ -144,12 +150,11 @@ const withKey = Effect.fnUntraced(function* (
 })
 
 /**
- * Decodes a body that is complete. `key` is the `Idempotency-Key`, if there is one. Fails with everything that is wrong with the
- * header and the body.
+ * Decodes a body that is complete. Fails with everything that is wrong with the key and the body.
  */
 export const decode = (
   { bytes, isJson }: { readonly bytes: Buffer; readonly isJson: boolean },
-  key: string | undefined,
+  key: Key | undefined,
   known: Known,
   run: RunSteps
 ): Effect.Effect<Decoded<NewEvent>, Failure> => {

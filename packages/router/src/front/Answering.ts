@@ -61,6 +61,8 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
   const readBody = yield* RequestBody.make
   const maxEventBytes = yield* RequestBody.MaxBodyBytes
   const maxOtherBytes = yield* RequestBody.MaxOtherBodyBytes
+  const maxBatchBytes = yield* RequestBody.MaxBatchBytes
+  const maxBatchLines = yield* RequestBody.MaxBatchLines
   const isStrict = yield* IsStrict
 
   const bodyOf = ({ body, headers, passed }: Incoming, { isRecording }: Paths.Match["route"], permit: Permit) => {
@@ -84,7 +86,8 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
     if (route.takesBody) incoming.onReadBody?.()
     // An answer to it is given as the body comes, and counts as a stream.
     if (route.streamsBody && !state.permit.openStream(allowed.project)) return Refusals.overloaded
-    const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers) : undefined
+    const maxStreamBytes = route.isBatch ? maxBatchBytes : Infinity
+    const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers, maxStreamBytes) : undefined
     const collected = route.takesBody && !route.streamsBody ? yield* bodyOf(incoming, route, state.permit) : noBody
     const { bytes: body, isOwned: isBodyOwned } = collected
     if (route.isRecording && !state.permit.enqueue()) return Refusals.overloaded
@@ -110,6 +113,8 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
       passed: passed?.call,
       maxEventBytes,
       maxOtherBytes,
+      maxBatchBytes,
+      maxBatchLines,
       isStrict,
       arrivedAtMs
     })

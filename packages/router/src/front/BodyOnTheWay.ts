@@ -1,5 +1,5 @@
-/** The body of a request as it comes, decompressed, in pieces: it may have any length, and no more of it is read than is taken. */
-import { UnsupportedContentEncodingError } from "@tachograph/api"
+/** The body of a request as it comes, decompressed, in pieces. No more of it is read than is taken. */
+import { PayloadTooLargeError, UnsupportedContentEncodingError } from "@tachograph/api"
 import * as Effect from "effect/Effect"
 import { IncomingMessage } from "node:http"
 import { pipeline, Readable } from "node:stream"
@@ -22,7 +22,8 @@ const bytesOf = (chunk: unknown, source: RequestBody.BodySource): Uint8Array => 
 
 const chunks = async function* (
   source: RequestBody.BodySource,
-  encodings: Parameters<typeof RequestBody.decompression>[0]
+  encodings: Parameters<typeof RequestBody.decompression>[0],
+  maxBytes: number
 ): AsyncGenerator<Uint8Array, void> {
   const parsed = source instanceof IncomingMessage ? ParsedBody.find(source) : undefined
   const whole = parsed?.bytes ?? (source instanceof Uint8Array ? source : undefined)
@@ -32,7 +33,7 @@ const chunks = async function* (
     for await (const chunk of sent) yield bytesOf(chunk, source)
     return
   }
-  const { check, stages } = RequestBody.decompression(encodings, Infinity)
+  const { check, stages } = RequestBody.decompression(encodings, maxBytes)
   // What fails fails the last stage too, from which it is thrown.
   const decompressed = pipeline([Readable.from(sent), ...stages], () => {}) as unknown as Readable
   yield* decompressed as AsyncIterable<Uint8Array>
@@ -49,15 +50,20 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Fails if it is compressed in an unknown way. Its pieces reject where the body is damaged, or its client goes. */
+/**
+ * Fails if it is compressed in an unknown way, or announces more than `maxBytes`. Its pieces reject where the body is damaged or its client
+ * goes, or where what is decompressed is longer; who takes the pieces counts them.
+ */
 export const open = (
   source: RequestBody.BodySource,
-  headers: Headers
-): Effect.Effect<BodyStream.BodyStream, UnsupportedContentEncodingError> =>
-  Effect.suspend(() => {
+  headers: Headers,
+  maxBytes: number
+): Effect.Effect<BodyStream.BodyStream, PayloadTooLargeError | UnsupportedContentEncodingError> =>
+  Effect.suspend((): ReturnType<typeof open> => {
+    if (RequestBody.announcedBytes(headers) > maxBytes) return Effect.fail(new PayloadTooLargeError())
     const encodings = RequestBody.encodingsOf(headers)
     if (!RequestBody.isSupported(encodings)) return Effect.fail(new UnsupportedContentEncodingError())
-    const iterator = chunks(source, encodings)
+    const iterator = chunks(source, encodings, maxBytes)
     // The rest is discarded, so that the connection stays usable.
     const end = () => void iterator.return().catch(() => {})
     return Effect.succeed(BodyStream.ofParts(() => inTime(iterator.next()), end))

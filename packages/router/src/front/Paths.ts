@@ -11,9 +11,11 @@ interface Route {
   /** A key needs one of them; undefined where no key is needed. */
   readonly scopes: ReadonlyArray<Scope> | undefined
   readonly takesBody: boolean
-  /** Whether its body is read as it comes, and may have any length. */
+  /** Whether its body is read as it comes. */
   readonly streamsBody: boolean
-  /** Whether its events go through the commit queue. */
+  /** Whether its body is a batch of events, which has a limit of its own. Any other that is read as it comes may have any length. */
+  readonly isBatch: boolean
+  /** Whether it is one event, which goes through the commit queue. */
   readonly isRecording: boolean
 }
 
@@ -46,7 +48,8 @@ const entries = (() => {
     if (method === "GET") entry.routes.set("HEAD", route)
   }
   for (const [endpoint, path] of Object.entries({ ...pagePaths, ...viewerPaths })) {
-    add(path, "GET", { endpoint, scopes: undefined, takesBody: false, streamsBody: false, isRecording: false })
+    const page = { takesBody: false, streamsBody: false, isBatch: false, isRecording: false }
+    add(path, "GET", { endpoint, scopes: undefined, ...page })
   }
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
@@ -56,7 +59,8 @@ const entries = (() => {
         endpoint: identifier,
         scopes,
         takesBody: payload.size > 0,
-        streamsBody: body === "stream",
+        streamsBody: body === "stream" || body === "batch",
+        isBatch: body === "batch",
         isRecording: body === "event"
       })
     }

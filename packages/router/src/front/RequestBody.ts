@@ -29,6 +29,22 @@ export const MaxOtherBodyBytes = Context.Reference<number>("tachograph/router/Ma
   defaultValue: () => defaultMaxOtherBody
 })
 
+/** The default limit on the length of a batch of events, as sent and decompressed, in bytes. */
+export const defaultMaxBatch = 64 * 1024 * 1024
+
+/** The limit on the length of a batch of events, as sent and decompressed, in bytes. */
+export const MaxBatchBytes = Context.Reference<number>("tachograph/router/MaxBatchBytes", {
+  defaultValue: () => defaultMaxBatch
+})
+
+/** The default limit on the lines of a batch of events. */
+export const defaultMaxBatchLines = 10_000
+
+/** The limit on the lines of a batch of events. */
+export const MaxBatchLines = Context.Reference<number>("tachograph/router/MaxBatchLines", {
+  defaultValue: () => defaultMaxBatchLines
+})
+
 /** Where a mount finds the body: a request of `node:http`, any other stream of bytes, or bytes that are there already. */
 export type BodySource = IncomingMessage | AsyncIterable<Uint8Array> | Uint8Array
 

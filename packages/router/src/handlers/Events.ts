@@ -7,15 +7,19 @@ import * as Operation from "./Operation.ts"
 import * as CreateEvent from "../events/CreateEvent.ts"
 import * as EventResponse from "../events/EventResponse.ts"
 import * as ExactBytes from "../events/ExactBytes.ts"
+import * as SentEvent from "../events/SentEvent.ts"
+import * as BatchLines from "../transfer/BatchLines.ts"
 import * as EventLines from "./EventLines.ts"
 import * as EventFilter from "./EventFilter.ts"
 import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
-  const createEvent = yield* CreateEvent.make
+  const decode = yield* SentEvent.make
+  const batchLines = BatchLines.make(recorder, decode)
   return Operation.group("events", {
-    createEvent: new Operation.Raw(createEvent),
+    createEvent: new Operation.Raw(CreateEvent.make(recorder, decode)),
+    createEvents: ({ exchange }) => Effect.succeed(new Operation.Lines(batchLines(exchange))),
     listEvents: ({ query }) =>
       Effect.map(
         recorder.listEvents({

@@ -1,5 +1,4 @@
 /** Imports lines, and answers each. A line that is refused changes nothing, and the next ones are imported all the same. */
-import { PayloadTooLargeError } from "@tachograph/api"
 import { CurrentProject, type Errors, type ProjectId, type Recorder, Scan } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -7,7 +6,7 @@ import type { Exchange } from "../Engine.ts"
 import { outcomeOf, recordMany } from "../events/RecordMany.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 import * as LineImport from "./LineImport.ts"
-import { type Line, LineReader, LongLines } from "./LineReader.ts"
+import { type Line, LineReader, OneAtATime } from "./LineReader.ts"
 
 /** How long a line may be, by the length of the body (bytes) that it stands for: a text in a string has escapes. */
 const maxLineBytes = (bodyBytes: number) => 2 * bodyBytes + 64 * 1024
@@ -40,20 +39,21 @@ const stringAt = (line: Buffer, name: string): string | undefined => {
 type Limits = Pick<Exchange, "maxEventBytes" | "maxOtherBytes">
 
 export const make = (recorder: Recorder["Service"]) => {
-  const longLines = new LongLines()
+  const longLines = new OneAtATime()
   const importLine = LineImport.make(recorder)
 
   /** Fails where the storage does, which ends the import. */
   const answer = Effect.fnUntraced(function* (
     project: ProjectId,
-    { bytes, number }: Line,
+    line: Line,
     maxOtherBytes: number
   ): Effect.fn.Return<LineAnswer, Errors.StorageUnavailable> {
+    const { bytes, number } = line
     const sentType = bytes && stringAt(bytes, "type")
     const type = LineImport.isType(sentType) ? sentType : undefined
     const id = bytes && type === "event" ? stringAt(bytes, "event_id") : undefined
     const imported: Effect.Effect<LineImport.Result, unknown> =
-      bytes === undefined ? Effect.fail(new PayloadTooLargeError()) : importLine(project, bytes, type, maxOtherBytes)
+      line.bytes === undefined ? Effect.fail(line.refusal) : importLine(project, line.bytes, type, maxOtherBytes)
     const common = { line: number, type: type ?? null, ...(typeof id === "string" && { event_id: id }) }
     const outcome = yield* outcomeOf(imported)
     return { ...common, ...("error" in outcome ? { result: "failed", error: outcome.error } : outcome) }
@@ -93,7 +93,9 @@ export const make = (recorder: Recorder["Service"]) => {
    */
   return (body: BodyStream, limits: Limits, isEach: boolean): Stream.Stream<string, unknown> => {
     const maxOtherBytes = maxLineBytes(limits.maxOtherBytes)
-    const reader = new LineReader(body, Math.max(maxLineBytes(limits.maxEventBytes), maxOtherBytes), longLines)
+    const maxBytes = Math.max(maxLineBytes(limits.maxEventBytes), maxOtherBytes)
+    // Compressed, the rest of a line may be of any length.
+    const reader = new LineReader(body, maxBytes, 2 * maxBytes, longLines)
     const counted: Record<LineImport.Result, number> = { imported: 0, exists: 0, kept: 0, ignored: 0, failed: 0 }
     let lines = 0
     let lastLine = 0
@@ -111,7 +113,10 @@ export const make = (recorder: Recorder["Service"]) => {
         }
       )
       if (read === undefined) return undefined
-      const answers = yield* answerAll(project, read, maxOtherBytes)
+      const answers = yield* Effect.ensuring(
+        answerAll(project, read, maxOtherBytes),
+        Effect.sync(() => read.forEach((line) => line.bytes && line.held?.release()))
+      )
       lines += answers.length
       lastLine = read.at(-1)?.number ?? lastLine
       for (const { result } of answers) counted[result]++

@@ -5,9 +5,9 @@ import { Person } from "@tachograph/core/domain/Person"
 import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { makeDecoder } from "../events/CreateEvent.ts"
 import { loopBudget } from "../events/LoopBudget.ts"
 import { whenThereIsRoom } from "../events/RecordMany.ts"
+import { makeVerbatim } from "../events/SentEvent.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventLine from "./EventLine.ts"
 import { toFingerprint } from "./FingerprintFields.ts"
@@ -59,7 +59,7 @@ const noObject = {
 }
 
 export const make = (recorder: Recorder["Service"]) => {
-  const decodeEvent = makeDecoder(recorder)
+  const decodeEvent = makeVerbatim(recorder)
   const readEvent = EventLine.makeReader((steps) => loopBudget.runSteps(steps))
 
   const importEvent = Effect.fnUntraced(function* (project: ProjectId, { body, given }: EventLine.EventLine) {

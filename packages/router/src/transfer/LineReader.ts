@@ -1,13 +1,38 @@
 /** The lines of a body as it comes. Holds one line at most, beside what one piece completes. */
+import { PayloadTooLargeError } from "@tachograph/api"
+import { Errors } from "@tachograph/core"
 import { Buffer } from "node:buffer"
 import { Chunks } from "../response/Chunks.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
 
-export interface Line {
+interface WholeLine<Held> {
   /** From 1. Empty lines count, and are left out. */
   readonly number: number
-  /** Without its line break. Undefined if it is too long. */
-  readonly bytes: Buffer | undefined
+  /** Without its line break. */
+  readonly bytes: Buffer
+  /** What holds the memory of a long line. Who takes the line releases it. */
+  readonly held: Held | undefined
+}
+
+/** A line that is too long, or that finds no memory. */
+interface SkippedLine {
+  readonly number: number
+  readonly bytes: undefined
+  readonly refusal: PayloadTooLargeError | Errors.Overloaded
+}
+
+export type Line<Held = HeldLine> = WholeLine<Held> | SkippedLine
+
+/** The memory of a long line. */
+export interface HeldLine {
+  /** Whether the line may have this number of bytes more. */
+  readonly reserve: (bytes: number) => boolean
+  readonly release: () => void
+}
+
+/** Says when a long line may be held. */
+export interface LongLines<Held> {
+  readonly hold: () => Held | Promise<Held>
 }
 
 /** A line that is longer than this is long (bytes). */
@@ -19,17 +44,16 @@ const carriageReturn = 0x0d
 /** Some editors begin a text with it. JSON has it nowhere else than in a string. */
 const byteOrderMark = Buffer.from("\ufeff")
 
-/** Lets one of several readers hold a long line. */
-export class LongLines {
+/** Lets one of several readers hold a long line; the others wait. */
+export class OneAtATime implements LongLines<HeldLine> {
   #last: Promise<void> = Promise.resolve()
 
-  /** Resolves with a function that lets the next one in. */
-  async enter(): Promise<() => void> {
+  async hold(): Promise<HeldLine> {
     const before = this.#last
-    let leave = () => {}
-    this.#last = new Promise((resolve) => (leave = resolve))
+    let release = () => {}
+    this.#last = new Promise((resolve) => (release = resolve))
     await before
-    return leave
+    return { reserve: () => true, release }
   }
 }
 
@@ -40,34 +64,41 @@ export class LineTooLong extends Error {
   }
 }
 
-export class LineReader {
+export class LineReader<Held extends HeldLine> {
   readonly #body: BodyStream
   readonly #maxBytes: number
-  readonly #longLines: LongLines
+  readonly #maxSkippedBytes: number
+  readonly #longLines: LongLines<Held>
   /** The beginning of a line. */
   readonly #rest = new Chunks()
   #restBytes = 0
   #number = 0
-  #isSkipping = false
+  #refusal: SkippedLine["refusal"] | undefined
   #isOver = false
   #isClosed = false
-  #leave: (() => void) | undefined
+  #held: Held | undefined
 
-  constructor(body: BodyStream, maxBytes: number, longLines: LongLines) {
+  /** Lines of more than `maxBytes` are refused, and skipped as far as `maxSkippedBytes`. */
+  constructor(body: BodyStream, maxBytes: number, maxSkippedBytes: number, longLines: LongLines<Held>) {
     this.#body = body
     this.#maxBytes = maxBytes
+    this.#maxSkippedBytes = maxSkippedBytes
     this.#longLines = longLines
   }
 
+  /** The number of the last line that was complete. */
+  get number(): number {
+    return this.#number
+  }
+
   /**
-   * The lines that the next piece completes, which may be none; undefined after the last. The lines before are used up. Rejects where
-   * a line has more than twice the bytes that it may have: compressed, the rest may be of any length.
+   * The lines that the next piece completes, which may be none; undefined after the last. Rejects where a line is too long to be skipped,
+   * or the rest of the body cannot be had.
    */
-  async next(): Promise<ReadonlyArray<Line> | undefined> {
-    if (this.#restBytes <= longBytes) this.#leaveLong()
+  async next(): Promise<ReadonlyArray<Line<Held>> | undefined> {
     if (this.#isOver) return undefined
     const piece = await this.#body.next()
-    const lines: Array<Line> = []
+    const lines: Array<Line<Held>> = []
     if (piece === undefined) {
       this.#isOver = true
       this.#complete(lines)
@@ -93,38 +124,45 @@ export class LineReader {
   close(): void {
     this.#isClosed = true
     this.#body.cancel()
-    this.#leaveLong()
+    this.#release()
   }
 
   async #add(part: Uint8Array): Promise<void> {
     this.#restBytes += part.length
-    if (this.#restBytes > this.#maxBytes) {
-      if (this.#restBytes > 2 * this.#maxBytes) throw new LineTooLong()
-      this.#isSkipping = true
-      this.#rest.clear()
-      return
-    }
-    if (part.length > 0 && !this.#isSkipping) this.#rest.add(part)
-    if (this.#restBytes <= longBytes || this.#leave !== undefined) return
-    this.#leave = await this.#longLines.enter()
-    if (this.#isClosed) this.#leaveLong()
+    if (this.#restBytes > this.#maxSkippedBytes) throw new LineTooLong()
+    if (this.#refusal !== undefined || part.length === 0) return
+    if (this.#restBytes > this.#maxBytes) return this.#skip(new PayloadTooLargeError())
+    this.#rest.add(part)
+    if (this.#restBytes <= longBytes) return
+    const isFirst = this.#held === undefined
+    this.#held ??= await this.#longLines.hold()
+    if (this.#isClosed) this.#release()
+    else if (!this.#held.reserve(isFirst ? this.#restBytes : part.length)) this.#skip(new Errors.Overloaded())
   }
 
-  #complete(lines: Array<Line>): void {
+  #skip(refusal: SkippedLine["refusal"]): void {
+    this.#refusal = refusal
+    this.#rest.clear()
+    this.#release()
+  }
+
+  #complete(lines: Array<Line<Held>>): void {
     const { bytes } = this.#rest
-    const isSkipped = this.#isSkipping
+    const refusal = this.#refusal
+    const held = this.#held
     this.#rest.clear()
     this.#restBytes = 0
-    this.#isSkipping = false
-    this.#number++
+    this.#refusal = undefined
+    this.#held = undefined
+    const number = ++this.#number
     const start = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
     const line = bytes.subarray(start, bytes.at(-1) === carriageReturn ? -1 : undefined)
-    if (isSkipped) lines.push({ number: this.#number, bytes: undefined })
-    else if (line.length > 0) lines.push({ number: this.#number, bytes: line })
+    if (refusal !== undefined) lines.push({ number, bytes: undefined, refusal })
+    else if (line.length > 0) lines.push({ number, bytes: line, held })
   }
 
-  #leaveLong(): void {
-    this.#leave?.()
-    this.#leave = undefined
+  #release(): void {
+    this.#held?.release()
+    this.#held = undefined
   }
 }

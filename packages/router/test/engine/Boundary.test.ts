@@ -110,6 +110,8 @@ it("shows the spans of the thread in the host's tracer", async () => {
     isBodyOwned: true,
     maxEventBytes: 0,
     maxOtherBytes: 0,
+    maxBatchBytes: 0,
+    maxBatchLines: 0,
     isStrict: false,
     arrivedAtMs: performance.now()
   }

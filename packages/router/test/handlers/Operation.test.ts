@@ -22,6 +22,8 @@ const run = (operations: Operations, endpoint: string, fields: Partial<Exchange>
     isBodyOwned: false,
     maxEventBytes: 0,
     maxOtherBytes: 0,
+    maxBatchBytes: 0,
+    maxBatchLines: 0,
     isStrict: false,
     arrivedAtMs: 0,
     ...fields
@@ -105,6 +107,7 @@ describe("Operation.group", () => {
   it("throws for an endpoint with headers whose handler does not read them", () => {
     const handlers = {
       createEvent: () => Effect.never,
+      createEvents: () => Effect.never,
       getEvent: () => Effect.never,
       getEventMessages: () => Effect.never,
       getEventInputs: () => Effect.never,
@@ -118,6 +121,7 @@ describe("Operation.group", () => {
   it("reports all errors of the query", async () => {
     const operations = Operation.group("events", {
       createEvent: new Operation.Raw(() => Effect.die("planted")),
+      createEvents: () => Effect.die("planted"),
       getEvent: () => Effect.die("planted"),
       getEventMessages: () => Effect.die("planted"),
       getEventInputs: () => Effect.die("planted"),

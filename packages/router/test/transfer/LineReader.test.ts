@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "vitest"
 import type { BodyStream } from "../../src/response/BodyStream.ts"
-import { LineReader, LineTooLong, LongLines } from "../../src/transfer/LineReader.ts"
+import { type HeldLine, LineReader, LineTooLong, OneAtATime } from "../../src/transfer/LineReader.ts"
 
 const bodyOf = (pieces: Iterator<Uint8Array>): BodyStream => ({
   next: async () => {
@@ -12,7 +12,7 @@ const bodyOf = (pieces: Iterator<Uint8Array>): BodyStream => ({
   cancel: () => {}
 })
 
-const linesOf = async (reader: LineReader): Promise<ReadonlyArray<string>> => {
+const linesOf = async (reader: LineReader<HeldLine>): Promise<ReadonlyArray<string>> => {
   const lines: Array<string> = []
   for (;;) {
     const some = await reader.next()
@@ -22,7 +22,7 @@ const linesOf = async (reader: LineReader): Promise<ReadonlyArray<string>> => {
 }
 
 const reader = (pieces: Iterable<Uint8Array>, maxBytes = 1024 ** 3) =>
-  new LineReader(bodyOf(pieces[Symbol.iterator]()), maxBytes, new LongLines())
+  new LineReader(bodyOf(pieces[Symbol.iterator]()), maxBytes, 2 * maxBytes, new OneAtATime())
 
 const text = 'one\n\n{"two":2}\r\nthree, the longest\nfour'
 

@@ -15,6 +15,8 @@ import {
   Front,
   IsStrict,
   MaxBodyBytes,
+  MaxBatchBytes,
+  MaxBatchLines,
   MaxOtherBodyBytes,
   Node,
   Proxy,
@@ -196,6 +198,8 @@ const oneProcess = (
       Authorizer.layer,
       Layer.succeed(MaxBodyBytes, options.maxBodyBytes),
       Layer.succeed(MaxOtherBodyBytes, options.maxOtherBodyBytes),
+      Layer.succeed(MaxBatchBytes, options.maxBatchBytes),
+      Layer.succeed(MaxBatchLines, options.maxBatchLines),
       Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs),
       Layer.succeed(ServesViewer, options.viewer),
       Layer.succeed(IsStrict, options.strict)

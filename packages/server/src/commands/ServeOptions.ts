@@ -1,5 +1,11 @@
 /** The options of `tachograph serve`. */
-import { defaultAnswerTimeoutMs, defaultMaxBody, defaultMaxOtherBody } from "@tachograph/router"
+import {
+  defaultAnswerTimeoutMs,
+  defaultMaxBatch,
+  defaultMaxBatchLines,
+  defaultMaxBody,
+  defaultMaxOtherBody
+} from "@tachograph/router"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -31,6 +37,9 @@ const port = Setting.make({
   parse: (text) => Option.filter(Option.some(/^\d{1,5}$/.test(text) ? Number(text) : -1), (n) => n >= 0 && n <= 65_535)
 })
 
+const parseCount = (text: string) =>
+  Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
+
 const bodyLimit = (name: string, whose: string, defaultBytes: number) =>
   Setting.make({
     name,
@@ -44,6 +53,16 @@ const bodyLimit = (name: string, whose: string, defaultBytes: number) =>
 
 export const maxBody = bodyLimit("max-body", "an event", defaultMaxBody)
 const maxOtherBody = bodyLimit("max-other-body", "any other request", defaultMaxOtherBody)
+const maxBatch = bodyLimit("max-batch", "a batch of events", defaultMaxBatch)
+
+const maxBatchLines = Setting.make({
+  name: "max-batch-lines",
+  metavar: "COUNT",
+  description: "The most lines of a batch of events",
+  default: String(defaultMaxBatchLines),
+  expected: "a number from 1 to 1000000",
+  parse: parseCount
+})
 
 const maxHeader = Setting.make({
   name: "max-header",
@@ -67,7 +86,7 @@ export const maxConnections = Setting.make({
   description: "Concurrent connections; further ones are closed immediately",
   default: "4096",
   expected: "a number from 1 to 1000000",
-  parse: (text) => Option.filter(Option.some(/^\d+$/.test(text) ? Number(text) : 0), (n) => n >= 1 && n <= 1_000_000)
+  parse: parseCount
 })
 
 const sessionMemory = Setting.make({
@@ -149,6 +168,8 @@ export const flags = {
   workers: Workers.setting.flag,
   maxBody: maxBody.flag,
   maxOtherBody: maxOtherBody.flag,
+  maxBatch: maxBatch.flag,
+  maxBatchLines: maxBatchLines.flag,
   maxHeader: maxHeader.flag,
   maxConnections: maxConnections.flag,
   requestTimeout: requestTimeout.flag,
@@ -184,6 +205,8 @@ export const resolve = Effect.fnUntraced(function* (given: {
     },
     maxBodyBytes: yield* maxBody.resolve(given.maxBody),
     maxOtherBodyBytes: yield* maxOtherBody.resolve(given.maxOtherBody),
+    maxBatchBytes: yield* maxBatch.resolve(given.maxBatch),
+    maxBatchLines: yield* maxBatchLines.resolve(given.maxBatchLines),
     answerTimeoutMs: yield* answerTimeout.resolve(given.answerTimeout),
     sessionCacheBytes: yield* sessionMemory.resolve(given.sessionMemory),
     retain: yield* retain.resolve(given.retain),

@@ -41,6 +41,14 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
+  /** Record many model calls, each a line of JSON, and each answered by a line. */
+  createEvents: {
+    input: { readonly body: NonNullable<RequestInit["body"]> }
+    answer: string
+    line: unknown
+    error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
+  }
+
   /** Follow events as they are recorded, as lines of JSON, or wait for some. */
   streamEvents: {
     input: {
@@ -447,6 +455,7 @@ export interface Operations {
 export const operations = {
   createEvent: {"method":"POST","path":"/api/v1/events","headers":["idempotency_key"]},
   listEvents: {"method":"GET","path":"/api/v1/events","rows":"events"},
+  createEvents: {"method":"POST","path":"/api/v1/events/batch","bodyType":"application/x-ndjson","hasLines":true},
   streamEvents: {"method":"GET","path":"/api/v1/events/stream","rows":"events","hasLines":true},
   getEvent: {"method":"GET","path":"/api/v1/events/{event_id}"},
   getEventMessages: {"method":"GET","path":"/api/v1/events/{event_id}/messages"},

@@ -1,0 +1,151 @@
+/** Records the lines of a batch, and answers each, in their order. A line that is refused keeps none from the others. */
+import { ignoredHeader, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
+import { CurrentProject, Errors, type Permit, type ProjectId, type Recorder } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import type { Exchange } from "../Engine.ts"
+import * as EventResponse from "../events/EventResponse.ts"
+import type { Decode } from "../events/SentEvent.ts"
+import type * as Answer from "../response/Answer.ts"
+import type { BodyStream } from "../response/BodyStream.ts"
+import * as ErrorAnswer from "../response/ErrorAnswer.ts"
+import * as IgnoredFields from "../response/IgnoredFields.ts"
+import { invalidJson } from "../validation/JsonBody.ts"
+import * as BatchLine from "./BatchLine.ts"
+import { type Line, LineReader } from "./LineReader.ts"
+
+/** Lines of a batch that are under way: read, and their answers not taken. One line alone may have any length. */
+const maxLines = 64
+const maxBytes = 4 * 1024 * 1024
+
+/** What a line takes of the window, beside its bytes. */
+const lineCost = maxBytes / maxLines
+const costOf = ({ bytes }: Sent) => Math.min(maxBytes, lineCost + (bytes?.length ?? 0))
+
+interface UnderWay {
+  readonly cost: number
+  readonly answer: Effect.Effect<string>
+}
+
+interface Answered {
+  readonly cost: number
+  readonly text: string
+}
+
+interface Refused {
+  readonly number: number
+  readonly bytes: undefined
+  readonly refusal: unknown
+}
+
+type Sent = Line<Permit> | Refused
+
+const textOf = (number: number, { body, headers, status }: Answer.Answer): string => {
+  const replayed = headers["idempotent-replayed"] === undefined ? "" : `,"idempotent_replayed":true`
+  const ignored = headers[ignoredHeader]
+  const named = ignored === undefined ? "" : `,"ignored":${JSON.stringify(ignored)}`
+  return `{"line":${number},"status":${status},${String(body).slice(1, -1)}${replayed}${named}}\n`
+}
+
+/** Cuts what is beyond the limit, and fails after it. */
+const limited = (body: BodyStream, maxBytes: number): BodyStream => {
+  let left = maxBytes
+  return {
+    next: async () => {
+      if (left < 0) throw new PayloadTooLargeError()
+      const piece = await body.next()
+      left -= piece?.length ?? 0
+      return left < 0 ? piece?.subarray(0, left) : piece
+    },
+    cancel: body.cancel
+  }
+}
+
+/** What the line that could not be read to its end is answered. */
+const unread = (error: unknown) =>
+  error instanceof PayloadTooLargeError
+    ? error
+    : new ValidationFailure({ detail: [invalidJson(0, "The body could not be read to its end")] })
+
+export const make = (recorder: Recorder["Service"], decode: Decode) => {
+  const { admission } = recorder
+  const answerErrors = ErrorAnswer.make()
+
+  /** Succeeds when the event waits to be committed, with its answer. The permit is released after that. */
+  const queue = Effect.fnUntraced(function* (project: ProjectId, line: Sent, permit: Permit, isStrict: boolean) {
+    if (line.bytes === undefined) return yield* Effect.fail(line.refusal)
+    const arrivedAtMs = performance.now()
+    const isHeld = line.held !== undefined || permit.reserve(line.bytes.length)
+    if (!isHeld || !permit.enqueue()) return yield* new Errors.Overloaded()
+    const { body, key } = BatchLine.of(line.bytes)
+    const { event, ignored } = yield* decode(project, { bytes: body, isJson: true }, isStrict, key)
+    const written = yield* recorder.queueEvent({ ...event, arrivedAtMs, isAdmitted: true }, permit)
+    return Effect.map(written, (written) => IgnoredFields.name(EventResponse.receipt(written), ignored))
+  })
+
+  /** The answers to the lines of a body, as lines. */
+  return ({ isStrict, maxBatchBytes, maxBatchLines, maxEventBytes, requestId, stream }: Exchange) => {
+    const longLines = { hold: () => admission.permit() }
+    const reader = new LineReader(limited(stream!, maxBatchBytes), maxEventBytes, Infinity, longLines)
+    const window = Semaphore.makeUnsafe(maxBytes)
+    /** The line that was read last, where that is a long one. */
+    let held: Permit | undefined
+    let isOver = false
+
+    const stopAt = (number: number, refusal: unknown): Refused => {
+      isOver = true
+      return { number, bytes: undefined, refusal }
+    }
+
+    /** The lines that the next piece completes, and where the body ends too early, what that line is answered. */
+    const read = Effect.gen(function* (): Effect.fn.Return<ReadonlyArray<Sent> | undefined> {
+      if (isOver) return undefined
+      const next = yield* Effect.result(Effect.tryPromise({ try: () => reader.next(), catch: unread }))
+      if (Result.isFailure(next)) return [stopAt(reader.number + 1, next.failure)]
+      const lines = next.success?.filter(({ bytes }) => bytes === undefined || !BatchLine.isBlank(bytes))
+      // No piece is so long that another line than the first one could be.
+      held = lines?.[0]?.bytes && lines[0].held
+      const within = lines?.findIndex(({ number }) => number > maxBatchLines) ?? -1
+      if (within === -1) return lines
+      return [...lines!.slice(0, within), stopAt(lines![within]!.number, new PayloadTooLargeError())]
+    })
+
+    const begin = Effect.fnUntraced(function* (line: Sent): Effect.fn.Return<UnderWay> {
+      const project = yield* CurrentProject
+      const permit = (line.bytes && line.held) ?? admission.permit()
+      const cost = costOf(line)
+      yield* Semaphore.take(window, cost)
+      const queueing = Effect.onError(queue(project, line, permit, isStrict), () => Effect.sync(permit.release))
+      const queued = yield* Effect.exit(queueing)
+      const answer = answerErrors(Effect.flatten(queued), requestId)
+      return { cost, answer: Effect.map(answer, (answer) => textOf(line.number, answer)) }
+    })
+
+    /** Room in the window is there again when the client takes answers. */
+    const taken = (answers: ReadonlyArray<Answered>) =>
+      Effect.as(
+        Semaphore.release(
+          window,
+          answers.reduce((sum, { cost }) => sum + cost, 0)
+        ),
+        [answers.map(({ text }) => text).join("")] as const
+      )
+
+    return Stream.unfold(undefined, () => Effect.map(read, (lines) => lines && ([lines, undefined] as const))).pipe(
+      Stream.flatMap((lines) => Stream.fromIterable(lines)),
+      Stream.mapEffect(begin),
+      Stream.buffer({ capacity: "unbounded" }),
+      Stream.mapEffect(({ answer, cost }) => Effect.map(answer, (text) => ({ cost, text }))),
+      Stream.buffer({ capacity: "unbounded" }),
+      Stream.mapArrayEffect(taken),
+      Stream.ensuring(
+        Effect.sync(() => {
+          reader.close()
+          held?.release()
+        })
+      )
+    )
+  }
+}
