@@ -94,6 +94,7 @@ const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Nam
   readStorage: () => api.readStorage({ sessions: 3 }),
   listAudit: () => api.listAudit({ limit: 2 }),
   export: () => api.export({ session: "another" }),
+  createEvents: () => api.createEvents({ body: "" }),
   import: () => api.import({ body: "" }),
   erasePerson: () => api.erasePerson({ person_id: "p" }),
   eraseSession: () => api.eraseSession({ session: "another" })

@@ -1,7 +1,7 @@
 /** Create Event: decodes the body, or makes it of a call that passed the proxy, and answers when the event is committed. */
 import { Events } from "@tachograph/api"
 import * as Endings from "@tachograph/capture/Endings"
-import { CurrentProject, Recorder } from "@tachograph/core"
+import { CurrentProject, type Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { Exchange } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
