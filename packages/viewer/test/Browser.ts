@@ -14,6 +14,8 @@ let browser: Browser
 let shared: BrowserContext
 /** Keeps the process. */
 let kept: Page
+/** Pages that stay open from test to test: their tests say when they end. */
+const lasting = new Set<Page>()
 
 /** Starts the browser for the tests of a file. */
 export const useBrowser = (): void => {
@@ -32,8 +34,10 @@ export const useBrowser = (): void => {
   afterAll(() => browser?.close())
 }
 
+export const viewport = { width: 1280, height: 800 }
+
 const contextOf = async (options: BrowserContextOptions) => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const context = await browser.newContext({ viewport, ...options })
   // What has not appeared by then does not appear.
   context.setDefaultTimeout(30_000)
   return context
@@ -65,10 +69,12 @@ export const openWithKey = (
     page.addInitScript((key) => sessionStorage.setItem("tachograph.key", key), key)
   )
 
-/** Closes the pages of a test. The next one finds nothing of what they have stored. */
-const close = async (context: BrowserContext, origin: string) => {
+/** Closes a page, and all that tests have opened. The next one finds nothing of what they have stored. */
+const close = async (page: Page, origin: string) => {
+  const context = page.context()
   if (context !== shared) return context.close()
-  await Promise.all(context.pages().map((each) => (each === kept ? undefined : each.close())))
+  lasting.delete(page)
+  await Promise.all(context.pages().map((each) => (each === kept || lasting.has(each) ? undefined : each.close())))
   const session = await context.newCDPSession(kept)
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" })
   await session.detach()
@@ -83,7 +89,8 @@ const openWith = async (
   const context = Object.keys(options).length === 0 ? shared : await contextOf(options)
   const page = await context.newPage()
   const { origin } = new URL(url)
-  atEnd(() => close(context, origin))
+  if (atEnd !== onTestFinished) lasting.add(page)
+  atEnd(() => close(page, origin))
   await prepare(page)
   const foreign: Array<string> = []
   const complaints: Array<string> = []

@@ -90,7 +90,7 @@ export const define = (world: World) => {
     })
 
     it("lists all keys that do something, and switches them off", async () => {
-      const { page } = await world.visit(`#/events/${world.ids[1]}`)
+      const { page } = await world.arrive(`#/events/${world.ids[1]}`)
       await page.getByText("Answer of a tool").waitFor()
       await page.keyboard.press("?")
       const dialog = page.getByRole("dialog", { name: "Keys" })

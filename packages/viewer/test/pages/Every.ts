@@ -47,7 +47,7 @@ export const define = (world: World) => {
     let watched: Watched
     let close = async () => {}
     beforeAll(async () => {
-      watched = await world.visit("#/sessions", {}, (end) => (close = end))
+      watched = await world.arrive("#/sessions", {}, (end) => (close = end))
       // Colours change at once: none is judged on its way from one theme to the other.
       await watched.page.emulateMedia({ reducedMotion: "reduce" })
     })

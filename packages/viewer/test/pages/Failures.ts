@@ -39,7 +39,7 @@ export const define = (world: World) => {
       async (name) => {
         const session = `a page of ${name} missing`
         await record(session, 6)
-        const { page } = await world.visit("#/overview")
+        const { page } = await world.arrive("#/overview")
         await shorten(page, name)
         // The page does not try again by itself before the test has ended.
         const isNext = (url: URL) => isList(name)(url) && url.searchParams.has("cursor")
@@ -64,7 +64,7 @@ export const define = (world: World) => {
 
   describe("the list of sessions", () => {
     it("says that it is as it was while the server refuses it", async () => {
-      const { page } = await world.visit("#/sessions")
+      const { page } = await world.arrive("#/sessions")
       await page.locator("tbody tr").first().waitFor()
       const restore = await refuse(page, isList("sessions"))
       await page.getByText("the list is as it was").waitFor()
@@ -78,7 +78,7 @@ export const define = (world: World) => {
     it("loses no message of a call whose reading fails", async () => {
       const session = "a read of the newest fails"
       const say = await record(session, 1)
-      const { page } = await world.visit(`#/sessions/${encodeURIComponent(session)}`)
+      const { page } = await world.arrive(`#/sessions/${encodeURIComponent(session)}`)
       await said(page, "Answer 1").waitFor()
       const restore = await refuse(page, isList("messages"))
       await say(2)
@@ -91,7 +91,7 @@ export const define = (world: World) => {
     it("says while it is not connected, and shows afterwards what was recorded meanwhile", async () => {
       const session = "a connection breaks"
       const say = await record(session, 1)
-      const { page } = await world.visit("#/overview")
+      const { page } = await world.arrive("#/overview")
       const restore = await refuse(page, isList("events/stream"))
       await page.goto(`${world.server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
       await said(page, "Answer 1").waitFor()

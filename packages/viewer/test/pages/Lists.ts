@@ -21,7 +21,7 @@ const isLaterPage = (url: URL) => url.pathname === "/api/v1/sessions" && url.sea
 export const define = (world: World) => {
   describe("a list of several pages", () => {
     it("asks once for a page that the server refuses, and again when a person wants it", async () => {
-      const { page } = await world.visit("#/overview")
+      const { page } = await world.arrive("#/overview")
       await shorten(page, "sessions", 30)
       let refused = 0
       await page.route(isLaterPage, (route) => {
@@ -74,7 +74,7 @@ export const define = (world: World) => {
     })
 
     it("says that nothing matched so far where a page ended early, and goes on", async () => {
-      const { page } = await world.visit("#/overview")
+      const { page } = await world.arrive("#/overview")
       for (const [list, rows] of [
         ["sessions", "sessions"],
         ["events", "events"]
@@ -102,7 +102,7 @@ export const define = (world: World) => {
 
   describe("a search", () => {
     it("says what it could not read, where it found nothing", async () => {
-      const { page } = await world.visit("#/overview")
+      const { page } = await world.arrive("#/overview")
       await page.route("**/api/v1/search?*", (route) =>
         route.fulfill({
           contentType: "application/x-ndjson",

@@ -94,7 +94,7 @@ export const define = (world: World) => {
     })
 
     it("add up hours and days, each of which leads to its sessions", async () => {
-      const { page } = await world.visit("#/overview", { timezoneId: "UTC" })
+      const { page } = await world.arrive("#/overview", { timezoneId: "UTC" })
       const period = page.getByRole("navigation", { name: "Period" })
       for (const [title, slot] of [
         ["24 hours", "Hour"],

@@ -1,6 +1,7 @@
 /** Five questions that are answered by looking, and the clicks that each takes from the list of sessions. */
 import type { Locator } from "playwright-core"
 import { describe, expect, it } from "vitest"
+import { goTo } from "../Browser.ts"
 import { Conversation, result, text, tool, user } from "../Conversation.ts"
 import type { World } from "./World.ts"
 
@@ -107,7 +108,7 @@ export const define = (world: World) => {
     it("where instructions begin to differ that are messages, and what was sent too soon to have expired", async () => {
       const { page } = await begin()
       await (recordedClock ??= recordClock(world))
-      await page.goto(page.url().replace(/#.*/, `#/sessions/${encodeURIComponent(clock)}`))
+      await goTo(page, `#/sessions/${encodeURIComponent(clock)}`)
       const misses = page.locator(".side li")
       await misses.filter({ hasText: "Call 2" }).getByText("the instructions changed").waitFor()
       await misses.filter({ hasText: "Call 3" }).getByText("no settings changed: why is not known").waitFor()

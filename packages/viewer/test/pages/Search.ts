@@ -31,7 +31,7 @@ export const define = (world: World) => {
     })
 
     it("shows hits before the search has ended, and is stopped", async () => {
-      const { page } = await world.visit("#/sessions")
+      const { page } = await world.arrive("#/sessions")
       await page.locator("main").getByRole("link").first().waitFor()
       // A search that finds something and does not end.
       const { url } = world.server

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest"
-import { openWithKey } from "../Browser.ts"
+import { goTo, openWithKey } from "../Browser.ts"
 import { Conversation, recorded, registered, result, text, tool, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 import type { World } from "./World.ts"
@@ -132,14 +132,14 @@ export const define = (world: World) => {
     })
 
     it("says what is beside it where the page is narrow", async () => {
-      const { page } = await world.visit(world.sessionPlace, { viewport: { width: 700, height: 800 } })
+      const { page } = await world.visit(world.sessionPlace, { width: 700, height: 800 })
       const side = page.getByRole("complementary", { name: "About this session" })
       await page.getByRole("button", { name: "About" }).click()
       await side.getByRole("heading", { name: "Sent again most" }).waitFor()
       await page.keyboard.press("Escape")
       await side.waitFor({ state: "hidden" })
       expect(page.url()).toContain(world.sessionPlace)
-      await page.goto(page.url().replace(world.sessionPlace, `#/events/${world.ids[0]}`))
+      await goTo(page, `#/events/${world.ids[0]}`)
       await page.getByRole("complementary", { name: "Facts of the call" }).waitFor()
     })
 
@@ -172,7 +172,7 @@ export const define = (world: World) => {
     })
 
     it("leaves the second Ctrl+F to the browser", async () => {
-      const { page } = await world.visit(world.sessionPlace)
+      const { page } = await world.arrive(world.sessionPlace)
       await page.getByText("4 calls").waitFor()
       await page.evaluate(() => {
         const seen: Array<boolean> = []
@@ -199,7 +199,7 @@ export const define = (world: World) => {
     })
 
     it("prints all of the conversation, and nothing of the frame", async () => {
-      const { page } = await world.visit(world.sessionPlace)
+      const { page } = await world.arrive(world.sessionPlace)
       await page.getByText("4 calls").waitFor()
       await page.emulateMedia({ media: "print" })
       await page.locator(".printed").waitFor()

@@ -97,7 +97,8 @@ export const define = (world: World) => {
 
     it("has a preview that can be closed where the header has two lines", async () => {
       const { page } = await world.visit(`#/sessions?peek=${encodeURIComponent(world.session)}`, {
-        viewport: { width: 400, height: 700 }
+        width: 400,
+        height: 700
       })
       await page.locator(".peek .message").first().waitFor()
       await page.getByRole("button", { name: "Close the preview" }).click({ timeout: 5_000 })

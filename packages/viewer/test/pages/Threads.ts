@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { goTo } from "../Browser.ts"
 import { Conversation, recorded, result, type Sent, text, tool, user } from "../Conversation.ts"
 import type { World } from "./World.ts"
 
@@ -27,8 +28,9 @@ export const define = (world: World) => {
       ]
       const id = await record(gemini(contents, [{ text: "Done." }]))
       const lines = ['read_file june.md { "found": "white" }', 'read_file july.md { "found": "quiet" }']
+      const { page } = await world.visit("#/nothing")
       for (const place of ["#/sessions/gemini", `#/events/${id}?tab=input`]) {
-        const { page } = await world.visit(place)
+        await goTo(page, place)
         const tools = page.locator("details.tool > summary")
         await tools.nth(1).waitFor()
         const shown = (await tools.allInnerTexts()).map((line) => line.replace(/\s+/g, " ").replace(/ \d+ B$/, ""))

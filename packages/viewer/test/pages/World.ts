@@ -1,10 +1,11 @@
 /** What the tests of the pages look at: a server with some conversations, and a browser that has its key. */
 import { createHash } from "node:crypto"
-import type { BrowserContextOptions, Page } from "playwright-core"
+import type { BrowserContextOptions, Page, ViewportSize } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { type AtEnd, openWithKey, useBrowser } from "../Browser.ts"
 import { Conversation, recordRun, registered, text, user } from "../Conversation.ts"
 import { apiKey, type Server, start } from "../Server.ts"
+import { Visitor } from "../Visitor.ts"
 
 export class World {
   server!: Server
@@ -17,8 +18,15 @@ export class World {
   readonly session = "run / ü"
   readonly sessionPlace = `#/sessions/${encodeURIComponent(this.session)}`
 
-  /** Opens a place as a person who was here before. */
-  visit(place: string, options: BrowserContextOptions = {}, atEnd?: AtEnd) {
+  readonly #visitor = new Visitor(() => this.server)
+
+  /** Goes to a place as a person who has been at others. */
+  visit(place: string, size?: ViewportSize) {
+    return this.#visitor.visit(place, size)
+  }
+
+  /** Loads the pages at a place, for a test that changes more than it can undo. */
+  arrive(place: string, options: BrowserContextOptions = {}, atEnd?: AtEnd) {
     return openWithKey(`${this.server.url}/viewer/${place}`, apiKey, options, atEnd)
   }
 }
@@ -49,8 +57,8 @@ const record = async (world: World): Promise<void> => {
 
 /** For the tests of a file. */
 export const useWorld = (): World => {
-  const world = new World()
   useBrowser()
+  const world = new World()
   beforeAll(() => record(world))
   afterAll(() => world.server.close())
   return world
