@@ -7,6 +7,9 @@ import * as JsonBody from "../validation/JsonBody.ts"
 
 const decodeFields = JsonBody.decoder(Events.BatchFields)
 
+/** What the key takes of a line at most, beside the event: 255 characters, some with escapes. */
+export const maxKeyBytes = 2 * 1024
+
 interface BatchLine {
   /** The line without the key: what would be sent beside the header `Idempotency-Key`. The same key stands for the same bytes. */
   readonly body: Buffer

@@ -42,6 +42,8 @@ interface Refused {
 
 type Sent = Line<Permit> | Refused
 
+type Limits = Pick<Exchange, "isStrict" | "maxEventBytes">
+
 const textOf = (number: number, { body, headers, status }: Answer.Answer): string => {
   const replayed = headers["idempotent-replayed"] === undefined ? "" : `,"idempotent_replayed":true`
   const ignored = headers[ignoredHeader]
@@ -74,21 +76,24 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
   const answerErrors = ErrorAnswer.make()
 
   /** Succeeds when the event waits to be committed, with its answer. The permit is released after that. */
-  const queue = Effect.fnUntraced(function* (project: ProjectId, line: Sent, permit: Permit, isStrict: boolean) {
+  const queue = Effect.fnUntraced(function* (project: ProjectId, line: Sent, permit: Permit, limits: Limits) {
     if (line.bytes === undefined) return yield* Effect.fail(line.refusal)
     const arrivedAtMs = performance.now()
     const isHeld = line.held !== undefined || permit.reserve(line.bytes.length)
     if (!isHeld || !permit.enqueue()) return yield* new Errors.Overloaded()
     const { body, key } = BatchLine.of(line.bytes)
-    const { event, ignored } = yield* decode(project, { bytes: body, isJson: true }, isStrict, key)
+    if (body.length > limits.maxEventBytes) return yield* new PayloadTooLargeError()
+    const { event, ignored } = yield* decode(project, { bytes: body, isJson: true }, limits.isStrict, key)
     const written = yield* recorder.queueEvent({ ...event, arrivedAtMs, isAdmitted: true }, permit)
     return Effect.map(written, (written) => IgnoredFields.name(EventResponse.receipt(written), ignored))
   })
 
   /** The answers to the lines of a body, as lines. */
-  return ({ isStrict, maxBatchBytes, maxBatchLines, maxEventBytes, requestId, stream }: Exchange) => {
+  return (exchange: Exchange) => {
+    const { maxBatchBytes, maxBatchLines, requestId, stream } = exchange
+    const maxLineBytes = exchange.maxEventBytes + BatchLine.maxKeyBytes
     const longLines = { hold: () => admission.permit() }
-    const reader = new LineReader(limited(stream!, maxBatchBytes), maxEventBytes, Infinity, longLines)
+    const reader = new LineReader(limited(stream!, maxBatchBytes), maxLineBytes, Infinity, longLines)
     const window = Semaphore.makeUnsafe(maxBytes)
     /** The line that was read last, where that is a long one. */
     let held: Permit | undefined
@@ -117,7 +122,7 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
       const permit = (line.bytes && line.held) ?? admission.permit()
       const cost = costOf(line)
       yield* Semaphore.take(window, cost)
-      const queueing = Effect.onError(queue(project, line, permit, isStrict), () => Effect.sync(permit.release))
+      const queueing = Effect.onError(queue(project, line, permit, exchange), () => Effect.sync(permit.release))
       const queued = yield* Effect.exit(queueing)
       const answer = answerErrors(Effect.flatten(queued), requestId)
       return { cost, answer: Effect.map(answer, (answer) => textOf(line.number, answer)) }

@@ -55,12 +55,17 @@ it("takes a line as long as one event may be, and a batch as long as it may be",
     [1, 413],
     [2, 200]
   ])
+  const keyed = `{"idempotency_key":"${"k".repeat(255)}",${sized(maxBody).slice(1)}`
+  expect(await statuses(`${keyed}\n${keyed.replace("{", "{ ")}`)).toEqual([
+    [1, 200],
+    [2, 413]
+  ])
   // Of any length, as far as the batch goes.
   expect(await statuses(`${"x".repeat(2.5 * maxBody)}\n${line()}`)).toEqual([
     [1, 413],
     [2, 200]
   ])
-  expect(await count()).toBe(5)
+  expect(await count()).toBe(6)
   // What announces its length is refused before it is read.
   const announced = await open({ maxBatch: whole.length - 1 })
   const stream = (text: string) => new Blob([text]).stream()
