@@ -35,16 +35,27 @@ export const runInProcess = async (
   return { code, ...printed }
 }
 
+/** Starts a command that goes on until `stop`, or until the end of the test. `output` is what it has printed. */
+export const startInProcess = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  cacheTtl: Duration.Input = "1 minute"
+) => {
+  const { effect, printed } = prepare(args, env)
+  const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
+  const stop = () => Effect.runPromise(Fiber.interrupt(fiber))
+  onTestFinished(stop)
+  return { output: () => printed, stop }
+}
+
 /** Starts a server until the end of the test, whose caches of keys live for `cacheTtl`, and returns its URL. */
 export const serveInProcess = async (
   args: ReadonlyArray<string>,
   cacheTtl: Duration.Input,
   env: Readonly<Record<string, string>> = {}
 ): Promise<string> => {
-  const { effect, printed } = prepare(["serve", "--port", "0", ...args], env)
-  const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
-  onTestFinished(() => Effect.runPromise(Fiber.interrupt(fiber)))
-  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(printed.stdout)![1]!, { timeout: 60_000 })
+  const { output } = startInProcess(["serve", "--port", "0", ...args], env, cacheTtl)
+  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(output().stdout)![1]!, { timeout: 60_000 })
 }
 
 /** Expects one line on standard error that contains `message`, nothing on standard output, and exit code 2. */

@@ -5,9 +5,8 @@ import { copyFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { tachograph } from "../src/Cli.ts"
-import { runInProcess } from "./CommandLine.ts"
+import { runInProcess, serveInProcess, startInProcess } from "./CommandLine.ts"
 import { contentOf, copyOf, type Kept, names } from "./KeptStore.ts"
-import { serve, start } from "./TachographProcess.ts"
 
 type Command = typeof tachograph
 
@@ -76,19 +75,20 @@ describe.each(names)("a store made by %s", (name) => {
 
   it("is opened by every command, or they say that it is to be migrated first", async () => {
     expect(leaves(tachograph).toSorted()).toEqual([...Object.keys(cases), "serve", "tail"].toSorted())
-    const store = copyOf(name)
-    for (const [command, { prints }] of Object.entries(cases)) {
+    // It only reads.
+    const isBehind = (await runCase("keys list", copyOf(name))).includes("tachograph migrate")
+    if (name !== names.at(-1)) expect(isBehind).toBe(true)
+    for (const [command, { prints }] of isBehind ? Object.entries(cases) : []) {
       const own = copyOf(name)
       // What `import` and `restore` read.
       writeFileSync(join(own.folder, "all.ndjson"), "")
       copyFileSync(own.file, join(own.folder, "backup.db"))
       if (command === "backup") rmSync(join(own.folder, "backup.db"))
       const printed = await runCase(command, own)
-      // It only reads.
-      if (command === "keys list" && name !== names.at(-1)) expect(printed).toContain("tachograph migrate")
       if (!printed.includes("run `tachograph migrate` first"))
         expect([command, printed]).toEqual([command, expect.stringMatching(prints)])
     }
+    const store = copyOf(name)
     for (const [command, { prints }] of Object.entries(cases)) {
       expect([command, await runCase(command, store)]).toEqual([command, expect.stringMatching(prints)])
     }
@@ -96,9 +96,9 @@ describe.each(names)("a store made by %s", (name) => {
 
   it("is served with its keys, and each text is what was sent", async () => {
     const { storage } = copyOf(name)
-    const server = await serve(["--port", "0", "--storage", storage])
+    const url = await serveInProcess(["--storage", storage, "--thread", "no"], "1 minute")
     const clients = Object.fromEntries(
-      Object.entries(content.keys).map(([name, key]) => [name, HttpClient.open(server.url, key)])
+      Object.entries(content.keys).map(([name, key]) => [name, HttpClient.open(url, key)])
     ) as Record<keyof Kept["keys"], HttpClient.Client>
     expect((await clients.revoked.get("/api/v1/me")).status).toBe(401)
     for (const line of content.events) {
@@ -128,12 +128,9 @@ describe.each(names)("a store made by %s", (name) => {
     const properties = { api: "aisdk", inputs: { messages: [{ role: "user", content: "Again" }] }, output: {} }
     const event = { event_name: "llm", fingerprint_id: before.fingerprint_id, session, properties }
     const { event_id: id } = (await clients.admin.post("/api/v1/events", event)).body
-    expect((await server.stop()).code).toBe(0)
 
-    const tail = start(["tail", "--storage", storage, "--cursor", cursor, "--json"], {})
+    const tail = startInProcess(["tail", "--storage", storage, "--cursor", cursor, "--json"])
     const tailed = await vi.waitFor(() => JSON.parse(tail.output().stdout.split("\n")[0]!), { timeout: 60_000 })
     expect(tailed.event_id).toBe(id)
-    tail.child.kill("SIGINT")
-    await tail.finished
   })
 })
