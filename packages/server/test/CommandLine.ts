@@ -48,15 +48,20 @@ export const startInProcess = (
   return { output: () => printed, stop }
 }
 
+/** Starts a server until `stop`, or until the end of the test. */
+export const startServer = async (...options: Parameters<typeof startInProcess>) => {
+  const [args, ...rest] = options
+  const { output, stop } = startInProcess(["serve", "--port", "0", ...args], ...rest)
+  const url = await vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(output().stdout)![1]!, { timeout: 60_000 })
+  return { url, output, stop }
+}
+
 /** Starts a server until the end of the test, whose caches of keys live for `cacheTtl`, and returns its URL. */
 export const serveInProcess = async (
   args: ReadonlyArray<string>,
   cacheTtl: Duration.Input,
   env: Readonly<Record<string, string>> = {}
-): Promise<string> => {
-  const { output } = startInProcess(["serve", "--port", "0", ...args], env, cacheTtl)
-  return vi.waitFor(() => /^Docs +(http:\/\/\S+)\/docs$/m.exec(output().stdout)![1]!, { timeout: 60_000 })
-}
+): Promise<string> => (await startServer(args, env, cacheTtl)).url
 
 /** Expects one line on standard error that contains `message`, nothing on standard output, and exit code 2. */
 export const expectUsageError = (

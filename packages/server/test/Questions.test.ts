@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
-import { serveAndRecord } from "./RecordingServer.ts"
-import { run } from "./TachographProcess.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { runInProcess } from "./CommandLine.ts"
+import { serveAndRecordInProcess } from "./RecordingServer.ts"
 
 /** The questions of the page, each with its one command. */
 const questions = (): ReadonlyArray<readonly [question: string, command: string]> => {
@@ -32,7 +32,7 @@ const failed = { error: { type: "rate_limit_error", message: "slow down" } }
 
 /** Records the calls that the page's questions are about, in a storage in a folder of their own. */
 const recorded = async () => {
-  const { cwd, record, server } = await serveAndRecord("record")
+  const { cwd, record, server } = await serveAndRecordInProcess("record")
   const call = async (version: string, person: string, session: string, words: string, output: object) => {
     const instructions = { role: "system", content: `You help customers.\nBe ${version === "v1" ? "short" : "kind"}.` }
     const messages = [instructions, { role: "user", content: words }]
@@ -66,12 +66,16 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
 describe("docs/questions.md", () => {
   it("answers each question by its command", async () => {
     const { cwd } = await recorded()
+    // As the page runs them: beside the storage.
+    const former = process.cwd()
+    onTestFinished(() => process.chdir(former))
+    process.chdir(cwd)
     const asked = questions()
     expect(asked.map(([question]) => question)).toEqual(Object.keys(shown))
     for (const [question, command] of asked) {
       const [program, ...args] = wordsOf(command)
       expect(program).toBe("tachograph")
-      const { code, stderr, stdout } = await run(args, { cwd })
+      const { code, stderr, stdout } = await runInProcess(args)
       expect([question, code], stderr).toEqual([question, 0])
       for (const pattern of shown[question]!) expect(stdout, question).toMatch(pattern)
     }
@@ -79,7 +83,7 @@ describe("docs/questions.md", () => {
     expect(exported).toContain("refund 4711")
     expect(exported).not.toContain("order-4712")
     expect(existsSync(join(cwd, "elsewhere.db"))).toBe(true)
-    const elsewhere = await run(["calls", "--json", "--storage", "sqlite:elsewhere.db"], { cwd })
+    const elsewhere = await runInProcess(["calls", "--json", "--storage", "sqlite:elsewhere.db"])
     expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(3)
   })
 })

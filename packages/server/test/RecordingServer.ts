@@ -2,15 +2,18 @@
 import { HttpClient } from "@tachograph/testkit"
 import { join } from "node:path"
 import { expect } from "vitest"
-import { runInProcess } from "./CommandLine.ts"
+import { runInProcess, startServer } from "./CommandLine.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 /** `scope` is that of the client's key. The caller stops the server. */
-export const serveAndRecord = async (scope: string) => {
+const recordOn = async <Server extends { readonly url: string }>(
+  scope: string,
+  start: (cwd: string, storage: string) => Promise<Server>
+) => {
   const cwd = temporaryFolder()
   const file = join(cwd, "tachograph.db")
   const storage = `sqlite:${file}`
-  const server = await serve(["--port", "0"], { cwd })
+  const server = await start(cwd, storage)
   const key = (await runInProcess(["keys", "create", "--scope", scope, "--storage", storage])).stdout.trim()
   const client = HttpClient.open(server.url, key)
   const fingerprint = { language: "l", language_version: "v", system: "s" }
@@ -23,3 +26,10 @@ export const serveAndRecord = async (scope: string) => {
   }
   return { client, cwd, file, key, record, server, storage }
 }
+
+/** In a process of its own. */
+export const serveAndRecord = (scope: string) => recordOn(scope, (cwd) => serve(["--port", "0"], { cwd }))
+
+/** In this process, until the end of the test if it is not stopped before. */
+export const serveAndRecordInProcess = (scope: string) =>
+  recordOn(scope, (_, storage) => startServer(["--storage", storage, "--thread", "no"]))

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
-import { serveAndRecord } from "../RecordingServer.ts"
+import { serveAndRecordInProcess } from "../RecordingServer.ts"
 
 describe("tachograph audit", () => {
   it("prints who did what, from a storage and from a server", async () => {
-    const { client, key, record, server, storage } = await serveAndRecord("admin")
+    const { client, key, record, server, storage } = await serveAndRecordInProcess("admin")
     const properties = { api: "provider2-messages", inputs: { model: "m", messages: [] }, output: {} }
     await record({ session: "planted", properties })
     await client.call("DELETE", "/api/v1/sessions/planted")

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { run, serve, temporaryFolder } from "../TachographProcess.ts"
-import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
+import { run, temporaryFolder } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess, serveInProcess, startServer } from "../CommandLine.ts"
 
 const keyLine = /^tg_[0-9A-Za-z]{33}\n$/
 
@@ -25,10 +25,10 @@ describe("tachograph keys", () => {
     expect(listed.stdout).toMatch(new RegExp(`^${id} +acme +ci +record,read +valid until ${until}T`, "m"))
     expect(listed.stdout).not.toContain(key)
 
-    const server = await serve(["--port", "0"], { cwd })
+    const storage = `sqlite:${join(cwd, "tachograph.db")}`
+    const server = await startServer(["--storage", storage, "--thread", "no"])
     expect(server.output().stdout).not.toMatch(/tg_/)
     expect(await status(`${server.url}/api/v1/events`, key)).toBe(200)
-    const storage = `sqlite:${join(cwd, "tachograph.db")}`
     const unused = await runInProcess(["keys", "create", "--scope", "read", "--storage", storage])
     for (const revoked of [id, /key_\w+/.exec(unused.stderr)![0]]) {
       expect(await runInProcess(["keys", "revoke", revoked, "--storage", storage])).toEqual({
@@ -41,17 +41,15 @@ describe("tachograph keys", () => {
     }
     // A server caches the keys that it has seen, and no others.
     expect(await status(`${server.url}/api/v1/events`, unused.stdout.trim())).toBe(401)
-    await server.stop()
   })
 
   it("revokes a key that a server has cached, as soon as the cache expires", async () => {
-    const cwd = temporaryFolder()
-    const storage = `sqlite:${join(cwd, "tachograph.db")}`
-    const created = await run(["keys", "create", "--scope", "read", "--storage", storage])
-    const url = `${await serveInProcess(["--storage", storage], "1 second")}/api/v1/events`
+    const storage = `sqlite:${join(temporaryFolder(), "tachograph.db")}`
+    const created = await runInProcess(["keys", "create", "--scope", "read", "--storage", storage])
+    const url = `${await serveInProcess(["--storage", storage, "--thread", "no"], "1 second")}/api/v1/events`
     const key = created.stdout.trim()
     expect(await status(url, key)).toBe(200)
-    const revoked = await run(["keys", "revoke", /key_\w+/.exec(created.stderr)![0]], { cwd })
+    const revoked = await runInProcess(["keys", "revoke", /key_\w+/.exec(created.stderr)![0], "--storage", storage])
     expect(revoked.code).toBe(0)
     await expect.poll(() => status(url, key)).toBe(401)
   })

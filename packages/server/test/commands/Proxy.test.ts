@@ -5,9 +5,9 @@ import { once } from "node:events"
 import { type AddressInfo, connect } from "node:net"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import { expectUsageError, runInProcess, serveInProcess } from "../CommandLine.ts"
+import { expectUsageError, runInProcess, serveInProcess, startServer } from "../CommandLine.ts"
 import { exchange, open } from "../RawSocket.ts"
-import { serve, temporaryFolder } from "../TachographProcess.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
 
 /** How many calls of the proxy were recorded. */
 const recorded = async (url: string): Promise<number> => {
@@ -96,7 +96,7 @@ it("closes a WebSocket whose key is revoked", async () => {
   const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
   const issued = await runInProcess(["keys", "create", "--scope", "record", ...storage])
   const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  const url = await serveInProcess([...storage, "--proxy", "--upstream", upstream], "10 millis")
+  const url = await serveInProcess([...storage, "--thread", "no", "--proxy", "--upstream", upstream], "10 millis")
   const headers = { "x-tachograph-key": issued.stdout.trim() }
   // Node's takes headers, which a browser's does not.
   const socket = new WebSocket(`${url.replace("http", "ws")}/proxy/local/responses`, { headers } as unknown as string)
@@ -143,7 +143,10 @@ it("records calls in the project of their key, and nowhere else", async () => {
     keys.push((await runInProcess([...create, "--project", project])).stdout.trim())
   }
   const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  const url = await serveInProcess([...storage, "--proxy", "--proxy-open", "--upstream", upstream], "1 minute")
+  const url = await serveInProcess(
+    [...storage, "--thread", "no", "--proxy", "--proxy-open", "--upstream", upstream],
+    "1 minute"
+  )
   // The last one has no key.
   const sent = [...keys.entries(), [3, undefined] as const]
   const before = await recorded(url)
@@ -173,7 +176,10 @@ it("records a coding agent as it names itself, so that two of its versions can b
   onTestFinished(() => void provider.close())
   const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
   const upstream = `local=http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  const url = await serveInProcess([...storage, "--proxy", "--proxy-open", "--upstream", upstream], "1 minute")
+  const url = await serveInProcess(
+    [...storage, "--thread", "no", "--proxy", "--proxy-open", "--upstream", upstream],
+    "1 minute"
+  )
   const before = await recorded(url)
   for (const [version, session, prompt] of [
     ["2.1.331", "11111111-2222-4333-8444-555555555555", "Be brief."],
@@ -284,10 +290,10 @@ describe("a request that takes longer than --request-timeout", () => {
 
 it("says at its start where upstreams go, and for whom it is open", async () => {
   const bannerOf = async (...args: ReadonlyArray<string>) => {
-    const storage = ["--storage", "memory:", "--port", "0", "--proxy", "--upstream", "local=http://127.0.0.1:8080/v1"]
-    const server = await serve([...storage, ...args], { cwd: temporaryFolder() })
-    await server.stop()
-    return server.output().stdout
+    const storage = ["--storage", "memory:", "--proxy", "--upstream", "local=http://127.0.0.1:8080/v1"]
+    const { output, stop } = await startServer([...storage, ...args])
+    await stop()
+    return output().stdout
   }
   const closed = await bannerOf()
   expect(closed).toMatch(/^Proxy {7}http:\/\/127\.0\.0\.1:\d+\/proxy\/NAME, NAME being$/m)

@@ -1,14 +1,13 @@
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
-import { serveAndRecord } from "../RecordingServer.ts"
-import { run } from "../TachographProcess.ts"
+import { serveAndRecordInProcess } from "../RecordingServer.ts"
 
 const lines = (stdout: string) => (stdout === "" ? [] : stdout.trimEnd().split("\n"))
 
 /** Records calls of two sessions, and asks for a text before the server ends. */
 const recorded = async () => {
-  const { cwd, file, key, record, server, storage } = await serveAndRecord("record,read")
+  const { file, key, record, server, storage } = await serveAndRecordInProcess("record,read")
   const say = async (session: string, person: string, content: string) => {
     const inputs = { model: "m", messages: [{ role: "user", content }] }
     const properties = { api: "provider1-chat-completions", inputs, output: {} }
@@ -20,18 +19,17 @@ const recorded = async () => {
     await say("two", "bob", "refund 4711, please")
   ]
   const late = await say("late", "eve", "what took place long ago")
-  const overHttp = await run(["search", "REFUND 4711", "--json", "--url", server.url], {
-    cwd,
-    env: { TACHOGRAPH_API_KEY: key }
+  const overHttp = await runInProcess(["search", "REFUND 4711", "--json", "--url", server.url], {
+    TACHOGRAPH_API_KEY: key
   })
   await server.stop()
-  return { cwd, file, ids, late, overHttp, storage }
+  return { file, ids, late, overHttp, storage }
 }
 
 describe("tachograph search", () => {
   it("prints where a text was said, of a storage or of a server", async () => {
-    const { cwd, file, ids, late, overHttp, storage } = await recorded()
-    const { code, stderr, stdout } = await run(["search", "refund 4711"], { cwd })
+    const { file, ids, late, overHttp, storage } = await recorded()
+    const { code, stderr, stdout } = await runInProcess(["search", "refund 4711", "--storage", storage])
     expect([code, stderr]).toEqual([0, ""])
     const [second, said, first, asked, ...others] = lines(stdout)
     expect(others).toEqual([])

@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
-import { serveAndRecord } from "../RecordingServer.ts"
-import { run, temporaryFolder } from "../TachographProcess.ts"
+import { serveAndRecordInProcess } from "../RecordingServer.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
 
 const properties = (input: number) => ({
   api: "provider1-chat-completions",
@@ -16,9 +16,9 @@ const failed = {
   output: { type: "error", error: { type: "overloaded_error", message: "busy" } }
 }
 
-/** Records calls of two sessions. Returns the storage, the folder, and the day. */
+/** Records calls of two sessions. Returns the storage and the day. */
 const recorded = async () => {
-  const { cwd, record, server, storage } = await serveAndRecord("record")
+  const { record, server, storage } = await serveAndRecordInProcess("record")
   const { received_at } = await record({
     session: "one",
     agent: "bot",
@@ -28,15 +28,15 @@ const recorded = async () => {
   await record({ session: "two\u001b[31m", agent: "bot", person: "ann", properties: properties(200) })
   await record({ session: "two\u001b[31m", agent: "bot", person: "ann", properties: failed })
   await server.stop()
-  return { cwd, storage, day: received_at.slice(0, 10) }
+  return { storage, day: received_at.slice(0, 10) }
 }
 
 const lines = (stdout: string) => stdout.trimEnd().split("\n")
 
 describe("tachograph sessions and usage", () => {
   it("prints sessions and usage, as tables or as JSON", async () => {
-    const { cwd, day, storage } = await recorded()
-    const { code, stderr, stdout } = await run(["sessions"], { cwd })
+    const { day, storage } = await recorded()
+    const { code, stderr, stdout } = await runInProcess(["sessions", "--storage", storage])
     expect([code, stderr]).toEqual([0, ""])
     const [heading, two, one, ...others] = lines(stdout)
     expect(others).toEqual([])
@@ -61,7 +61,7 @@ describe("tachograph sessions and usage", () => {
       { model: "gpt-4o", events: 2 }
     ])
 
-    const { stdout: table } = await run(["usage", "--by", "day,model"], { cwd })
+    const { stdout: table } = await runInProcess(["usage", "--by", "day,model", "--storage", storage])
     const [top, claude, gpt] = lines(table)
     expect(top).toMatch(/^DAY +MODEL +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +UNPRICED +PARTLY +P50 +P95 +P99$/)
     expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +0 +0 +0 +1$/)

@@ -2,17 +2,16 @@ import { HttpClient, RoundTrip } from "@tachograph/testkit"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { run, serve, temporaryFolder } from "../TachographProcess.ts"
-import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import { run, temporaryFolder } from "../TachographProcess.ts"
+import { expectUsageError, runInProcess, startServer } from "../CommandLine.ts"
 
 const fingerprint = { language: "typescript", language_version: "7", system: "linux" }
 
-/** Records events in two projects. Returns the storage's folder, and the API's figures of each project. */
+/** Records events in two projects. Returns the storage, and the API's figures of each project. */
 const recorded = async () => {
-  const cwd = temporaryFolder()
-  const storage = `sqlite:${join(cwd, "tachograph.db")}`
+  const storage = `sqlite:${join(temporaryFolder(), "tachograph.db")}`
   const figures: Record<string, unknown> = {}
-  const server = await serve(["--port", "0"], { cwd })
+  const server = await startServer(["--storage", storage, "--thread", "no"])
   for (const [project, calls] of [
     ["default", 12],
     ["acme\n\u001b[31m", 3]
@@ -25,12 +24,12 @@ const recorded = async () => {
     figures[project] = (await client.get("/api/v1/storage")).body
   }
   await server.stop()
-  return { cwd, figures, storage }
+  return { figures, storage }
 }
 
 describe("tachograph storage", () => {
   it("prints the figures of GET /api/v1/storage, for all projects or one, as JSON or as a table", async () => {
-    const { cwd, figures, storage } = await recorded()
+    const { figures, storage } = await recorded()
     const json = async (...args: ReadonlyArray<string>) => {
       const { code, stderr, stdout } = await runInProcess(["storage", "--json", "--storage", storage, ...args])
       expect([code, stderr]).toEqual([0, ""])
@@ -41,7 +40,7 @@ describe("tachograph storage", () => {
     expect(await json("--project", "default")).toEqual([{ project: "default", ...(figures["default"] as object) }])
     expect((await json("--sessions", "0", "--project", "default"))[0].sessions).toEqual([])
 
-    const { code, stderr, stdout } = await run(["storage"], { cwd })
+    const { code, stderr, stdout } = await runInProcess(["storage", "--storage", storage])
     expect([code, stderr]).toEqual([0, ""])
     const lines = stdout.trimEnd().split("\n")
     expect(lines).toHaveLength(9)

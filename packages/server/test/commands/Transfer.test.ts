@@ -6,14 +6,14 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, it, onTestFinished } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
 import * as KeptStore from "../KeptStore.ts"
-import { serveAndRecord } from "../RecordingServer.ts"
+import { serveAndRecordInProcess } from "../RecordingServer.ts"
 import { run, temporaryFolder } from "../TachographProcess.ts"
 
 const path = (folder: string, name: string) => join(folder, name)
 
 /** A server with some events, and its storage. */
 const recorded = async () => {
-  const { client, cwd: folder, key, record: send, server, storage } = await serveAndRecord("admin")
+  const { client, cwd: folder, key, record: send, server, storage } = await serveAndRecordInProcess("admin")
   const record = (n: number) => {
     const inputs = { n, text: "x".repeat(n * 100) }
     const names = { session: `s${n % 3}`, person: n % 2 ? "odd" : undefined }
