@@ -6,12 +6,14 @@ import { apiKey, type Server } from "./Server.ts"
 
 export class Visitor {
   readonly #server: () => Server
+  readonly #allowed: string | undefined
   #watched: Watched | undefined
   #close = async () => {}
 
-  /** For the tests of a file, or of a part of it. */
-  constructor(server: () => Server) {
+  /** For the tests of a file, or of a part of it. Complaints with the text `allowed` are none. */
+  constructor(server: () => Server, allowed?: string) {
     this.#server = server
+    this.#allowed = allowed
     afterAll(() => this.#leave())
   }
 
@@ -22,8 +24,8 @@ export class Visitor {
   }
 
   /**
-   * Goes to a place, in the page that the test before has used, unless that failed. Whatever a test does, nobody complains and no other
-   * server is asked. Afterwards the page shows nothing that a test could find.
+   * Goes to a place, in the page that the test before has used, unless that failed. Whatever a test does, the page complains of nothing and
+   * asks no other server. Afterwards the page shows nothing that a test could find.
    */
   async visit(place: string, size: ViewportSize = viewport): Promise<Watched> {
     const watched = (this.#watched ??= await openWithKey(
@@ -34,7 +36,9 @@ export class Visitor {
     ))
     const { complaints, foreign, page } = watched
     onTestFinished(async ({ task }) => {
-      const seen = [...complaints, ...foreign]
+      const seen = [...complaints, ...foreign].filter(
+        (each) => this.#allowed === undefined || !each.includes(this.#allowed)
+      )
       if (task.result?.state !== "pass" || seen.length > 0) await this.#leave()
       else {
         await goTo(page, "#/nothing")

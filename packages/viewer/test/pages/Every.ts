@@ -5,7 +5,7 @@ import type { World } from "./World.ts"
 
 export const define = (world: World) => {
   const places: ReadonlyArray<readonly [name: string, place: () => string, shows: string]> = [
-    ["sessions", () => "#/sessions", "other 40"],
+    ["sessions", () => "#/sessions", "other 20"],
     ["a session", () => world.sessionPlace, "The lighthouse was painted"],
     ["the table of calls", () => `${world.sessionPlace}?view=table`, "rewritten"],
     ["what a call added", () => `#/events/${world.ids[1]}`, "Answer of a tool"],
@@ -32,7 +32,11 @@ export const define = (world: World) => {
     ["a person that does not exist", () => "#/people/nobody", "There is no such person"],
     ["an agent that does not exist", () => "#/agents/nobody", "There is no such agent"],
     ["a shared text", () => `#/shared/${world.sharedText}`, "Be careful."],
-    ["a preview of a session", () => `#/sessions?peek=${encodeURIComponent(world.session)}`, "July was quiet."],
+    [
+      "a preview of a session",
+      () => `#/sessions?agent=keeper&peek=${encodeURIComponent(world.session)}`,
+      "July was quiet."
+    ],
     ["a preview of a call", () => `#/live?peek=${world.ids[1]}`, "The notes"],
     ["the overview", () => "#/overview", "claude-sonnet-4-5"],
     ["what was searched for", () => "#/search?q=lighthouse", "first said"],

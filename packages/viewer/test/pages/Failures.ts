@@ -62,18 +62,6 @@ export const define = (world: World) => {
     )
   })
 
-  describe("the list of sessions", () => {
-    it("says that it is as it was while the server refuses it", async () => {
-      const { page } = await world.arrive("#/sessions")
-      await page.locator("tbody tr").first().waitFor()
-      const restore = await refuse(page, isList("sessions"))
-      await page.getByText("the list is as it was").waitFor()
-      expect(await page.locator("tbody tr").count()).toBeGreaterThan(0)
-      await restore()
-      await page.getByText("the list is as it was").waitFor({ state: "detached" })
-    })
-  })
-
   describe("a session that is followed", () => {
     it("loses no message of a call whose reading fails", async () => {
       const session = "a read of the newest fails"

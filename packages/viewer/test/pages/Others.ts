@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest"
-import { open, openWithKey } from "../Browser.ts"
+import { goTo, open, openWithKey } from "../Browser.ts"
 import { Conversation, registered, text, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
@@ -69,7 +69,7 @@ export const define = (world: World) => {
 
     it("are gone to by keys, and opened by keys", async () => {
       const { page } = await world.visit("#/sessions")
-      await rowOf(page, "other 40").waitFor()
+      await rowOf(page, "other 20").waitFor()
       for (const [key, title] of [
         ["a", "Agents"],
         ["o", "Overview"],
@@ -105,7 +105,7 @@ export const define = (world: World) => {
         await page.locator(".chart rect").first().waitFor()
         // The earliest, which another test's calls are not in: the hour may turn between them.
         await page.getByRole("region", { name: slot }).getByRole("link").last().click()
-        await rowOf(page, "other 40").waitFor()
+        await rowOf(page, "other 20").waitFor()
         const { searchParams } = new URL(page.url().replace("#/", ""))
         const length = Date.parse(searchParams.get("before")!) - Date.parse(searchParams.get("after")!)
         expect([title, length / 3_600_000]).toEqual([title, slot === "Hour" ? 1 : 24])
@@ -118,8 +118,9 @@ export const define = (world: World) => {
       onTestFinished(() => recording.close())
       const { page } = await openWithKey(`${recording.url}/viewer/`, "a key that may record")
       for (const place of ["agents", "people", "fingerprints", "overview"]) {
-        await page.goto(`${recording.url}/viewer/#/${place}`)
-        await page.reload()
+        await goTo(page, "#/nothing")
+        await page.getByText("There is no such page").waitFor()
+        await goTo(page, `#/${place}`)
         await page.getByText("This key may not read").first().waitFor()
       }
       await page.getByRole("button", { name: "Enter another key" }).click()
@@ -137,7 +138,7 @@ export const define = (world: World) => {
         ["overview", "Nothing was recorded in this time"]
       ] as const) {
         await page.getByRole("navigation").waitFor()
-        await page.goto(`${fresh.url}/viewer/#/${place}`)
+        await goTo(page, `#/${place}`)
         await page.getByText(shows).waitFor()
       }
     })

@@ -33,8 +33,8 @@ export const define = (world: World) => {
 
     it("is moved along and opened by keys, and going back restores filters and scroll", async () => {
       const { page } = await world.visit("#/sessions")
-      await rowOf(page, "other 40").waitFor()
-      for (let step = 0; step < 30; step++) await page.keyboard.press("j")
+      await rowOf(page, "other 20").waitFor()
+      for (let step = 0; step < 20; step++) await page.keyboard.press("j")
       const id = await page.locator("tr[aria-current] .id").innerText()
       // The page scrolls after it has drawn the selection.
       let scrolled = 0
@@ -48,7 +48,7 @@ export const define = (world: World) => {
       await page.keyboard.press("Enter")
       await page.locator(".said").getByText(id.replace("other", "Answer"), { exact: true }).waitFor()
       await page.goBack()
-      await rowOf(page, "other 40").waitFor()
+      await rowOf(page, "other 20").waitFor()
       await page.waitForFunction((scrolled) => Math.abs(scrollY - scrolled) < 5, scrolled)
     })
 
@@ -65,19 +65,19 @@ export const define = (world: World) => {
 
     it("filters by what the place says", async () => {
       const { page } = await world.visit("#/sessions")
-      await rowOf(page, "other 40").waitFor()
+      await rowOf(page, "other 20").waitFor()
       await page.keyboard.press("/")
       await page.keyboard.type("keeper")
       await page.keyboard.press("Enter")
       await page.waitForURL(/agent=keeper/)
       await expect.poll(() => page.getByRole("row").count()).toBe(3)
       await page.goBack()
-      await expect.poll(() => page.getByRole("row").count()).toBe(45)
+      await expect.poll(() => page.getByRole("row").count()).toBe(25)
     })
 
     it("lets a person go on typing while a date filters", async () => {
       const { page } = await world.visit("#/sessions")
-      await rowOf(page, "other 40").waitFor()
+      await rowOf(page, "other 20").waitFor()
       const from = page.getByLabel("From")
       await from.fill("2001-02-03T04:05")
       await page.waitForURL(/after=2001/)
@@ -107,7 +107,7 @@ export const define = (world: World) => {
 
     it("shows what was said last beside the list, which goes along it by keys", async () => {
       const { page } = await world.visit("#/sessions")
-      await rowOf(page, "other 40").waitFor()
+      await rowOf(page, "other 20").waitFor()
       await page.keyboard.press("j")
       await page.keyboard.press("o")
       const preview = page.getByRole("complementary", { name: "Preview" })

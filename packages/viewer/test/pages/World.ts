@@ -49,7 +49,7 @@ const record = async (world: World): Promise<void> => {
   const copied = new Conversation(client, world.otherFingerprintId, "the same prompt", { agent: "copyist" })
   await copied.call([user("Copy")], [text("Copied")])
   await client.put("/api/v1/people/ada", { properties: { team: "lighthouse" } })
-  for (let number = 1; number <= 40; number++) {
+  for (let number = 1; number <= 20; number++) {
     const other = new Conversation(client, fingerprintId, `other ${number}`)
     await other.call([user(`Question ${number}`)], [text(`Answer ${number}`)])
   }
