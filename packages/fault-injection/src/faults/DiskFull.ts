@@ -33,6 +33,8 @@ export const diskFull: Fault = {
     "the disk fills up; events get 503, reads still work, and recording resumes without a restart when space is free",
   storages: ["sqlite"],
   rounds: 3,
+  // The disk hides the folder of the store.
+  needsOwnStore: true,
   run: async (trial) => {
     if (trial.store.kind !== "sqlite") return
     const folder = dirname(trial.store.file)

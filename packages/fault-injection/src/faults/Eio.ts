@@ -8,8 +8,6 @@ const strace = (inject: string) =>
 /** 50 rounds use each N from 1 to 50 once: the first one under load, the second one at the start, and so on. */
 const [stride, maxN] = [27, 50]
 
-const clients = 4
-
 const requireStrace = () => {
   try {
     execFileSync("/bin/sh", ["-c", "command -v strace"], { stdio: "pipe" })
@@ -44,9 +42,9 @@ export const eio: Fault = {
         failedStarts.push(n)
         return
       }
-      const load = await trial.load(server, { name: `round ${round}`, clients })
+      const load = await trial.load(server, { name: `round ${round}`, clients: 4 })
       // The clients' events may share a transaction. The count requires the server to continue after the failure.
-      await load.acknowledged(clients * n + 50)
+      await load.acknowledged(load.clients * n + 50)
       const entries = await load.stop()
       if (entries.every(({ outcome }) => outcome.kind === "acknowledged")) unnoticed.push(n)
       for (const { outcome } of entries) {

@@ -19,7 +19,7 @@ export interface Options {
   readonly retries?: boolean
 }
 
-export interface Load {
+export interface Load extends Pick<Options, "clients"> {
   readonly entries: ReadonlyArray<Entry>
   /** Waits until `count` more events are acknowledged. Rejects after 30 s. */
   readonly acknowledged: (count: number) => Promise<void>
@@ -126,6 +126,7 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
     }
   }
   return {
+    clients,
     entries,
     acknowledged: (count) => waitFor("acknowledged", count),
     refused: (count) => waitFor("refused", count),

@@ -1,9 +1,9 @@
 /** Prints the results of a run. */
 import type { Result } from "./Trials.ts"
 import * as Table from "./Table.ts"
-import type * as Trial from "./Trial.ts"
+import type * as Check from "./Check.ts"
 
-export const statusOf = ({ skipped, violations }: Trial.Report): "passed" | "FAILED" | "skipped" => {
+export const statusOf = ({ skipped, violations }: Check.Report): "passed" | "FAILED" | "skipped" => {
   if (skipped !== undefined) return "skipped"
   return violations.length > 0 ? "FAILED" : "passed"
 }
