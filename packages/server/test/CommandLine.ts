@@ -1,6 +1,6 @@
 /** Checks command lines in this process: much faster than starting a process for each of them. */
 import { ApiKeyCacheTtl, type FactRules, Rules } from "@tachograph/core"
-import { Console, type Duration, Effect, Fiber, Runtime } from "effect"
+import { Console, type Duration, Effect, type Exit, Fiber, Runtime } from "effect"
 import { format } from "node:util"
 import { expect, onTestFinished, vi } from "vitest"
 import { run } from "../src/Cli.ts"
@@ -23,6 +23,8 @@ const prepare = (args: ReadonlyArray<string>, env: Readonly<Record<string, strin
   return { effect, printed }
 }
 
+const codeOf = <A, E>(exit: Exit.Exit<A, E>) => new Promise<number>((resolve) => Runtime.defaultTeardown(exit, resolve))
+
 /** Runs a command line as `main.ts` does, or by other rules for facts, and returns what it prints and its exit code. */
 export const runInProcess = async (
   args: ReadonlyArray<string>,
@@ -31,11 +33,10 @@ export const runInProcess = async (
 ) => {
   const { effect, printed } = prepare(args, env)
   const exit = await Effect.runPromiseExit(rules === undefined ? effect : Effect.provideService(effect, Rules, rules))
-  const code = await new Promise<number>((resolve) => Runtime.defaultTeardown(exit, resolve))
-  return { code, ...printed }
+  return { code: await codeOf(exit), ...printed }
 }
 
-/** Starts a command that goes on until `stop`, or until the end of the test. `output` is what it has printed. */
+/** Starts a command that goes on until `stop`, until the end of the test, or until it ends by itself. `output` is what it has printed. */
 export const startInProcess = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
@@ -45,7 +46,8 @@ export const startInProcess = (
   const fiber = Effect.runFork(Effect.provideService(effect, ApiKeyCacheTtl, cacheTtl))
   const stop = () => Effect.runPromise(Fiber.interrupt(fiber))
   onTestFinished(stop)
-  return { output: () => printed, stop }
+  const finished = async () => ({ code: await codeOf(await Effect.runPromise(Fiber.await(fiber))), ...printed })
+  return { output: () => printed, finished, stop }
 }
 
 /** Starts a server until `stop`, or until the end of the test. */
