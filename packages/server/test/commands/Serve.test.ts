@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
 import { stall } from "../RawSocket.ts"
 import { run, serve, temporaryFolder } from "../TachographProcess.ts"
-import { expectUsageError, runInProcess } from "../CommandLine.ts"
+import { expectUsageError, runInProcess, startServer } from "../CommandLine.ts"
 
 const ownKey = "a key of my own making"
 const keyPattern = /tg_[0-9A-Za-z]{33}/g
@@ -27,12 +27,6 @@ describe("tachograph serve", () => {
     const { stderr, stdout } = await server.stop()
     expect(stdout + stderr).not.toMatch(keyPattern)
     expect(stdout).toContain(`Viewer      ${server.url}/viewer/\n`)
-
-    const inMemory = await serve(["--port", "0", "--storage", "memory:"])
-    await vi.waitFor(() => expect(inMemory.output().stdout).toContain("make one: set TACHOGRAPH_API_KEY\n"), {
-      timeout: 60_000
-    })
-    await inMemory.stop()
   })
 
   const onTerminal = it.runIf(process.platform === "linux").concurrent
@@ -65,24 +59,6 @@ describe("tachograph serve", () => {
     }
   )
 
-  it.concurrent("sends browsers from / to the viewer, unless it is off", async () => {
-    const root = async (url: string, accept: string) => {
-      const { headers, status } = await fetch(`${url}/`, { headers: { accept }, redirect: "manual" })
-      return [status, headers.get("location")]
-    }
-    const on = await serve(["--port", "0", "--storage", "memory:"], {})
-    expect(await root(on.url, "text/html,application/xhtml+xml")).toEqual([302, "viewer/"])
-    expect(await root(on.url, "application/json")).toEqual([404, null])
-    expect((await get(`${on.url}/viewer/`, "")).status).toBe(200)
-    await on.stop()
-
-    const off = await serve(["--port", "0", "--storage", "memory:", "--viewer", "off"], {})
-    expect(await root(off.url, "text/html")).toEqual([404, null])
-    for (const path of ["/viewer", "/viewer/"]) expect((await get(`${off.url}${path}`, "")).status).toBe(404)
-    const { stdout } = await off.stop()
-    expect(stdout).not.toContain("Viewer")
-  })
-
   it.concurrent("reads options from the environment, and prefers the command line", async () => {
     const env = {
       TACHOGRAPH_PORT: "0",
@@ -107,7 +83,7 @@ describe("tachograph serve", () => {
     expect(stdout).not.toMatch(keyPattern)
   })
 
-  it.concurrent("records the same without a session cache, and shuts down on SIGINT", async () => {
+  it.concurrent("records the same without a session cache, and shuts down in time on SIGINT although a client stalls", async () => {
     const env = { TACHOGRAPH_API_KEY: ownKey, TACHOGRAPH_SESSION_MEMORY: "0", TACHOGRAPH_RETAIN: "none" }
     const server = await serve(["--port", "0", "--storage", "memory:"], { env })
     const client = HttpClient.open(server.url, ownKey)
@@ -115,7 +91,9 @@ describe("tachograph serve", () => {
     const { body } = await client.put("/api/v1/fingerprints", fingerprint)
     const sent = await RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id))
     expect(await RoundTrip.differences(client, sent)).toEqual([])
+    const stalled = await stall(server.url, ownKey)
     expect(await server.stop("SIGINT")).toMatchObject({ code: 0, signal: null })
+    await stalled.finished
   })
 
   it.concurrent("acknowledges nothing, and is not ready, while its SQLite file is moved away, and shuts down on SIGHUP", async () => {
@@ -143,13 +121,6 @@ describe("tachograph serve", () => {
     expect(await server.stop("SIGHUP")).toMatchObject({ code: 0, signal: null })
   })
 
-  it.concurrent("shuts down in time although a client stalls", async () => {
-    const server = await serve(["--port", "0", "--storage", "memory:"], { env: { TACHOGRAPH_API_KEY: ownKey } })
-    const client = await stall(server.url, ownKey)
-    expect((await server.stop()).code).toBe(0)
-    await client.finished
-  })
-
   it.concurrent("prices calls and masks texts by files of the operator, also on the engine's thread", async () => {
     const folder = temporaryFolder()
     const file = join(folder, "prices.json")
@@ -174,31 +145,6 @@ describe("tachograph serve", () => {
     expect((await client.get("/api/v1/events")).body.events[0]).toMatchObject(priced)
     expect((await client.get("/api/v1/me")).body.prices).toBe("2026-11-01 (own), 2026-09-23")
     expect((await server.stop()).code).toBe(0)
-
-    writeFileSync(patterns, "a\n\n(b")
-    const refused = await run(["serve", "--port", "0", "--redact", patterns], { env })
-    expect([refused.code, refused.stdout]).toEqual([2, ""])
-    expect(refused.stderr).toContain("patterns.txt cannot be used: line 3: a parenthesis is not closed")
-    const missing = await run(["serve", "--port", "0", "--redact", join(folder, "none.txt")], { env })
-    expectUsageError(missing, "none.txt cannot be used: it does not exist")
-    writeFileSync(file, JSON.stringify({ date: "2026-11-01", prices: [{ ...price, input_mtok: -1 }] }))
-    const { code, stderr } = await run(["serve", "--port", "0", "--prices", file], { env })
-    expect(code).not.toBe(0)
-    expect(stderr).toContain(
-      "prices.json cannot be used: prices[0].input_mtok is not a number of dollars of at least 0"
-    )
-  })
-
-  it.concurrent("reports in one line that the port is taken, with exit code 1", async () => {
-    const other = createServer()
-    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
-    const { port } = other.address() as AddressInfo
-    const { code, stderr, stdout } = await run(["serve", "--port", String(port), "--storage", "memory:"])
-    other.close()
-    expect(stderr).toBe(
-      `tachograph: Cannot listen on 127.0.0.1:${port}: the port is taken; choose another with --port, or 0 for any\n`
-    )
-    expect([code, stdout]).toEqual([1, ""])
   })
 
   it.concurrent("logs one JSON object per line, with a request id and without keys and payloads", async () => {
@@ -229,6 +175,59 @@ describe("tachograph serve", () => {
     expect(stderr).toContain(answer.headers.get("x-request-id"))
     expect(stderr).not.toContain("planted")
     expect(stderr).not.toContain(ownKey)
+  })
+
+  it("sends browsers from / to the viewer, unless it is off", async () => {
+    const root = async (url: string, accept: string) => {
+      const { headers, status } = await fetch(`${url}/`, { headers: { accept }, redirect: "manual" })
+      return [status, headers.get("location")]
+    }
+    const on = await startServer(["--storage", "memory:"])
+    expect(await root(on.url, "text/html,application/xhtml+xml")).toEqual([302, "viewer/"])
+    expect(await root(on.url, "application/json")).toEqual([404, null])
+    expect((await get(`${on.url}/viewer/`, "")).status).toBe(200)
+
+    const off = await startServer(["--storage", "memory:", "--viewer", "off"])
+    expect(await root(off.url, "text/html")).toEqual([404, null])
+    for (const path of ["/viewer", "/viewer/"]) expect((await get(`${off.url}${path}`, "")).status).toBe(404)
+    await vi.waitFor(() => expect(off.output().stdout).toContain("make one: set TACHOGRAPH_API_KEY\n"), {
+      timeout: 60_000
+    })
+    await off.stop()
+    expect(off.output().stdout).not.toContain("Viewer")
+  })
+
+  it("refuses files of the operator that are wrong, and says where", async () => {
+    const folder = temporaryFolder()
+    const [file, patterns] = [join(folder, "prices.json"), join(folder, "patterns.txt")]
+    const served = ["serve", "--port", "0", "--storage", "memory:"]
+    writeFileSync(patterns, "a\n\n(b")
+    const refused = await runInProcess([...served, "--redact", patterns])
+    expect([refused.code, refused.stdout]).toEqual([2, ""])
+    expect(refused.stderr).toContain("patterns.txt cannot be used: line 3: a parenthesis is not closed")
+    const missing = await runInProcess([...served, "--redact", join(folder, "none.txt")])
+    expectUsageError(missing, "none.txt cannot be used: it does not exist")
+    writeFileSync(
+      file,
+      JSON.stringify({ date: "2026-11-01", prices: [{ model: "my-model", input_mtok: -1, output_mtok: 4 }] })
+    )
+    const { code, stderr } = await runInProcess([...served, "--prices", file])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(
+      "prices.json cannot be used: prices[0].input_mtok is not a number of dollars of at least 0"
+    )
+  })
+
+  it("reports in one line that the port is taken, with exit code 1", async () => {
+    const other = createServer()
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
+    const { port } = other.address() as AddressInfo
+    const { code, stderr, stdout } = await runInProcess(["serve", "--port", String(port), "--storage", "memory:"])
+    other.close()
+    expect(stderr).toBe(
+      `tachograph: Cannot listen on 127.0.0.1:${port}: the port is taken; choose another with --port, or 0 for any\n`
+    )
+    expect([code, stdout]).toEqual([1, ""])
   })
 
   it.each([
