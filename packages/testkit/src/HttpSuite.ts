@@ -74,8 +74,8 @@ export interface HttpSuiteOptions {
   /** Replacements for cases that cannot hold with this adapter, with the reason, by the case's title. */
   readonly exceptions?: Cases.Exceptions
   /**
-   * Runs only the cases with this tag. All cases by default. With `storage`, those of what a storage decides, and of the others
-   * those with the tag `adapter`: for a storage that passes `StorageSuite`, while another one runs all cases.
+   * Runs only the cases with this tag. All cases by default. With `storage`, those of what a storage decides, which have not the tag
+   * `text`, and of the others those with the tag `adapter`: for a storage that passes `StorageSuite`, while another one runs all cases.
    */
   readonly tag?: Cases.Tag | "storage"
   /** The limit on events' bodies, in bytes. 1 MiB by default: small, because several cases send a body of this size. */
@@ -205,7 +205,7 @@ export const run = (
     const all = modules.flatMap((module) => {
       const cases = Cases.collect(module.define, () => fixture)
       if (tag !== "storage") return cases
-      return ofStorages.has(module) ? cases : cases.filter(Cases.has("adapter"))
+      return cases.filter(ofStorages.has(module) ? (each) => !Cases.has("text")(each) : Cases.has("adapter"))
     })
     const selected = tag === "storage" ? all : Cases.select(all, tag)
     Cases.register(selected, exceptions, () => fixture)

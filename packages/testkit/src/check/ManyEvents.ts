@@ -185,9 +185,10 @@ export const expected = (
   all: ReadonlyArray<EventSummary>,
   { above, after, below, limit, order, ...filter }: EventQuery & FieldFilter
 ) => {
+  const wanted = Object.entries(filter)
   const matching = all.filter(
     (summary) =>
-      Object.entries(filter).every(([field, name]) => summary[field as keyof EventSummary] === name) &&
+      wanted.every(([field, name]) => summary[field as keyof EventSummary] === name) &&
       (above === undefined || summary.id > above) &&
       (below === undefined || summary.id < below) &&
       (after === undefined || (order === "asc" ? summary.id > after : summary.id < after))

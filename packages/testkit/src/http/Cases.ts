@@ -7,8 +7,9 @@ import type { Fixture } from "./Fixture.ts"
  * `adapter`: what an adapter can influence: paths, headers, bodies, compression, limits, keys and statuses.
  * `path`: what depends on the path below which an adapter is mounted; each has the tag `adapter` too.
  * `body-limit`: depends on the largest body that the server accepts.
+ * `text`: what a text says, whichever storage it was read from.
  */
-export type Tag = "adapter" | "path" | "body-limit"
+export type Tag = "adapter" | "path" | "body-limit" | "text"
 
 /** A tag or a timeout (ms) for one case, or for all rows of `it.each`. */
 interface CaseOptions {

@@ -49,9 +49,10 @@ export const define = ({ describe, fixture, it }: Cases) => {
     const { as, issue } = fixture()
     const client = as((await issue({ scopes: ["admin"], project: `search ${project}` })).key)
     const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
+    const fingerprintId: string = body.fingerprint_id
     const record = async (fields: Record<string, unknown>, inputs: unknown, output: unknown, api?: string) => {
       const properties = { api: api ?? "provider1-chat-completions", inputs, output }
-      const created = await client.post("/api/v1/events", event(body.fingerprint_id, { ...fields, properties }))
+      const created = await client.post("/api/v1/events", event(fingerprintId, { ...fields, properties }))
       expect([created.status, created.text]).toEqual([200, created.text])
       return created.body.event_id as string
     }
@@ -62,7 +63,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         { messages },
         { choices: [{ message: { role: "assistant", content: answer } }] }
       )
-    return { client, record, say }
+    return { client, fingerprintId, record, say }
   }
 
   describe("Search", () => {
@@ -130,8 +131,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
       "日本語",
       "\u007f"
     ]
-    it.each(escaped)("finds %j however JSON writes it", async (text) => {
-      const { client } = await inProject("escapes")
+    it.each(escaped, { tags: ["text"] })("finds %j however JSON writes it", async (text) => {
+      const { client, fingerprintId } = await inProject("escapes")
       const said = `before ${text} after`
       const plain = JSON.stringify(said)
       const ascii = plain.replaceAll(/[^ -~]|[<>&'+`/]/g, (unit) =>
@@ -143,15 +144,10 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const ids: Array<string> = []
       for (const [index, written] of [plain, ascii, everything, plain.replaceAll("/", "\\/")].entries()) {
         for (const nested of [false, true]) {
-          const { body } = await client.put("/api/v1/fingerprints", {
-            language: "l",
-            language_version: "v",
-            system: "s"
-          })
           const inputs = nested
             ? `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${JSON.stringify(`{"of":${written}}`)}}}]}]}`
             : `{"messages":[{"role":"user","content":${written}}]}`
-          const sent = `{"event_name":"llm","properties":{"api":"provider1-chat-completions","inputs":${inputs},"output":{}},"fingerprint_id":"${body.fingerprint_id}","session":"${text.length} ${index} ${nested}"}`
+          const sent = `{"event_name":"llm","properties":{"api":"provider1-chat-completions","inputs":${inputs},"output":{}},"fingerprint_id":"${fingerprintId}","session":"${text.length} ${index} ${nested}"}`
           const created = await client.post("/api/v1/events", sent)
           expect(created.status, created.text).toBe(200)
           ids.unshift(created.body.event_id)
@@ -162,7 +158,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       for (const each of found) expect([each.snippet, hitOf(each)]).toEqual([said, text])
     })
 
-    it("takes upper and lower case as alike, unless asked otherwise", async () => {
+    it("takes upper and lower case as alike, unless asked otherwise", { tags: ["text"] }, async () => {
       const { client, say } = await inProject("case")
       const texts = [
         "STRAẞE",
@@ -193,7 +189,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await of({ q: "K", case: "sensitive" })).toEqual(["K"])
     })
 
-    it("finds arguments and results of tools as the text that they stand for", async () => {
+    it("finds arguments and results of tools as the text that they stand for", { tags: ["text"] }, async () => {
       const { client, record, say } = await inProject("tools")
       const call = (args: string) => ({
         role: "assistant",

@@ -98,7 +98,7 @@ export const define = (test: Test) => {
               const query: EventQuery = { ...names, order, limit, after }
               const { next, rows } = yield* storage.findPacks(project, query, fields, most)
               expect(rows.length).toBeLessThanOrEqual(limit)
-              for (const row of rows) expect(row).toEqual(expected.get(row.id))
+              expect(rows).toEqual(rows.map(({ id }) => expected.get(id)))
               found.push(...rows.map(({ id }) => id))
               after = next
             } while (after !== undefined)
