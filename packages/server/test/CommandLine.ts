@@ -65,6 +65,13 @@ export const serveInProcess = async (
   env: Readonly<Record<string, string>> = {}
 ): Promise<string> => (await startServer(args, env, cacheTtl)).url
 
+/** Has relative paths, such as that of the default storage, begin at a folder until the end of the test. */
+export const workIn = (folder: string) => {
+  const former = process.cwd()
+  onTestFinished(() => process.chdir(former))
+  process.chdir(folder)
+}
+
 /** Expects one line on standard error that contains `message`, nothing on standard output, and exit code 2. */
 export const expectUsageError = (
   { code, stderr, stdout }: { readonly code: number | null; readonly stderr: string; readonly stdout: string },

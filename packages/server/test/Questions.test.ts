@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
-import { runInProcess } from "./CommandLine.ts"
+import { describe, expect, it } from "vitest"
+import { runInProcess, workIn } from "./CommandLine.ts"
 import { serveAndRecordInProcess } from "./RecordingServer.ts"
 
 /** The questions of the page, each with its one command. */
@@ -67,9 +67,7 @@ describe("docs/questions.md", () => {
   it("answers each question by its command", async () => {
     const { cwd } = await recorded()
     // As the page runs them: beside the storage.
-    const former = process.cwd()
-    onTestFinished(() => process.chdir(former))
-    process.chdir(cwd)
+    workIn(cwd)
     const asked = questions()
     expect(asked.map(([question]) => question)).toEqual(Object.keys(shown))
     for (const [question, command] of asked) {

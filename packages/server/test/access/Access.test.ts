@@ -3,8 +3,8 @@ import { Console, Effect, Option } from "effect"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import * as Access from "../../src/access/Access.ts"
-import { runInProcess } from "../CommandLine.ts"
-import { serve, temporaryFolder } from "../TachographProcess.ts"
+import { runInProcess, startServer } from "../CommandLine.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
 
 type Given = Partial<Record<keyof typeof Access.flags, string>>
 
@@ -33,9 +33,8 @@ const messageOf = (options: Given, use: (access: Access.Access) => Effect.Effect
 
 /** A server with events, one of another project's keys, and the storage that it has open. */
 const served = async () => {
-  const cwd = temporaryFolder()
-  const server = await serve(["--port", "0"], { cwd })
-  const storage = `sqlite:${join(cwd, "tachograph.db")}`
+  const storage = `sqlite:${join(temporaryFolder(), "tachograph.db")}`
+  const server = await startServer(["--storage", storage, "--thread", "no"])
   const keyOf = async (scope: string) =>
     (await runInProcess(["keys", "create", "--scope", scope, "--storage", storage])).stdout.trim()
   const client = HttpClient.open(server.url, await keyOf("record"))
@@ -88,7 +87,10 @@ describe("Access", () => {
     expect(await messageOf({ url: server.url })).toMatch(/^TACHOGRAPH_API_KEY is no key/)
     await server.stop()
     env("TACHOGRAPH_API_KEY", "tg_wrong")
-    expect(await messageOf({ url: server.url })).toMatch(/^Cannot read from http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/)
+    // A connection that was open fails otherwise.
+    await expect
+      .poll(() => messageOf({ url: server.url }))
+      .toMatch(/^Cannot read from http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/)
   })
 
   it.each([

@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { describe, expect, inject, it, onTestFinished } from "vitest"
-import { runInProcess } from "../CommandLine.ts"
+import { runInProcess, startServer } from "../CommandLine.ts"
 import { faultsOf, look, namesOf, parse } from "../Findings.ts"
-import { serve, temporaryFolder } from "../TachographProcess.ts"
+import { temporaryFolder } from "../TachographProcess.ts"
 
 /** A file with the tables of this version, and without events. */
 const migrated = async () => {
@@ -167,12 +167,10 @@ const frontOf = async (server: string, maxBytes: number, change: (answer: Respon
 
 describe("tachograph doctor --url", () => {
   it("says what stands in the way of bodies, streams and links, and what of a key", async () => {
-    const cwd = temporaryFolder()
-    const server = await serve(["--port", "0", "--request-timeout", "2m", "--max-body", "2MiB"], {
-      cwd,
-      env: { TACHOGRAPH_API_KEY: key }
+    const storage = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`, "--max-body", "2MiB"]
+    const server = await startServer([...storage, "--thread", "no", "--request-timeout", "2m"], {
+      TACHOGRAPH_API_KEY: key
     })
-    const storage = ["--storage", `sqlite:${join(cwd, "tachograph.db")}`, "--max-body", "2MiB"]
     const at = (url: string, ...args: ReadonlyArray<string>) =>
       look([...storage.slice(0, args.length > 0 ? 2 : 4), "--url", url, ...args], { TACHOGRAPH_API_KEY: key })
 
@@ -212,6 +210,9 @@ describe("tachograph doctor --url", () => {
     expect([unknown.code, namesOf(unknown.found, "problem")]).toEqual([1, ["body", "stream"]])
 
     await server.stop()
+    // A connection that was open fails otherwise.
+    const refusal = () => fetch(server.url).then(String, ({ cause }: Error) => String(cause))
+    await expect.poll(refusal).toContain("ECONNREFUSED")
     const stopped = await at(server.url)
     expect(namesOf(stopped.found, "problem")).toEqual(["health", "ready", "body", "stream", "links"])
     expect(stopped.found["health"]!.says).toContain("ECONNREFUSED")

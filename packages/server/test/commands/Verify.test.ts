@@ -224,7 +224,7 @@ describe("tachograph verify", () => {
       system: "linux"
     })
     let isRecorded = false
-    const sending = RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id, 40)).finally(
+    const sending = RoundTrip.send(client, RoundTrip.sampleRun(body.fingerprint_id, 20)).finally(
       () => (isRecorded = true)
     )
     const codes: Array<number> = []
@@ -232,7 +232,7 @@ describe("tachograph verify", () => {
       isLast = isRecorded
       const { code, stdout } = await runInProcess(["verify", "--storage", file])
       codes.push(code)
-      if (isLast) expect(stdout).toContain("Verified 40 events ")
+      if (isLast) expect(stdout).toContain("Verified 20 events ")
     }
     expect(await RoundTrip.differences(client, await sending)).toEqual([])
     expect(new Set(codes)).toEqual(new Set([0]))

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { startServer } from "../CommandLine.ts"
 import { exchange, open, stall } from "../RawSocket.ts"
 import { type Running, serve } from "../TachographProcess.ts"
 
@@ -64,12 +65,11 @@ const chunks = (bytes: number) =>
 
 describe("An incomplete body", () => {
   it("does not keep other clients from recording, however large its Content-Length is", async () => {
-    const server = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const server = await startServer(["--storage", "memory:"], env)
     const fingerprintId = await fingerprintOf(server.url)
     const slow = await stall(server.url, key, { method: "POST", path: "/api/v1/events", bytes: limit })
     expect(await send(server.url, "event", bodyOf("event", 1_000, fingerprintId))).toEqual([200, undefined])
     slow.close()
-    await server.stop()
   })
 })
 
@@ -183,7 +183,7 @@ describe("Timeouts and connections", () => {
   })
 
   it("closes connections beyond --max-connections immediately", async () => {
-    const server = await serve(["--port", "0", "--storage", "memory:", "--max-connections", "2"], { env })
+    const server = await startServer(["--storage", "memory:", "--max-connections", "2"], env)
     const first = [open(server.url, "GET "), open(server.url, "GET ")]
     // The server accepts connections in the order in which they are established.
     await Promise.all(first.map(({ connected }) => connected))
@@ -197,16 +197,14 @@ describe("Timeouts and connections", () => {
         () => 0
       )
     await expect.poll(health).toBe(200)
-    await server.stop()
   })
 
   it("accepts headers up to --max-header", async () => {
-    const server = await serve(["--port", "0", "--storage", "memory:", "--max-header", "2KiB"], { env })
+    const server = await startServer(["--storage", "memory:", "--max-header", "2KiB"], env)
     const get = (bytes: number) =>
       exchange(server.url, `GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${"a".repeat(bytes)}\r\n\r\n`)
     expect((await get(1_900)).statuses).toEqual([200])
     expect((await get(2_100)).statuses).toEqual([431])
-    await server.stop()
   })
 })
 
@@ -224,10 +222,9 @@ describe("CORS", () => {
   }
 
   it("allows only the origin of --cors", async () => {
-    const closed = await serve(["--port", "0", "--storage", "memory:"], { env })
+    const closed = await startServer(["--storage", "memory:"], env)
     expect(await preflight(closed.url, "https://app.example")).toEqual({ status: 204, allowed: null, methods: null })
-    await closed.stop()
-    const open = await serve(["--port", "0", "--storage", "memory:", "--cors", "https://app.example"], { env })
+    const open = await startServer(["--storage", "memory:", "--cors", "https://app.example"], env)
     expect(await preflight(open.url, "https://app.example")).toEqual({
       status: 204,
       allowed: "https://app.example",
@@ -240,6 +237,5 @@ describe("CORS", () => {
     expect(answer.headers.get("access-control-expose-headers")).toBe(
       "Idempotent-Replayed,Retry-After,Tachograph-Ignored,X-Request-Id"
     )
-    await open.stop()
   })
 })
