@@ -1,3 +1,4 @@
+export * as AtOnce from "./dialect/AtOnce.ts"
 export * as Distribution from "./Distribution.ts"
 export * as Inspection from "./Inspection.ts"
 export * as Migrations from "./Migrations.ts"

@@ -1,4 +1,5 @@
 /** A connection of `effect/sql` over `node:sqlite`, which looks at its files beside each transaction. */
+import type { AtOnce } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -44,7 +45,7 @@ const commits = /^\s*COMMIT\b/i
 const checkpointFrames = 1_000
 
 /** Every transaction gets a stamp, and nobody learns of it before the file was looked at. */
-export class SqliteConnection implements SqlConnection.Connection {
+export class SqliteConnection implements AtOnce.AtOnceConnection {
   readonly #statements = new Map<string, PreparedStatement.PreparedStatement>()
   readonly database: DatabaseSync
   readonly #whileLocked: ReturnType<typeof whileLocked>
@@ -137,6 +138,10 @@ export class SqliteConnection implements SqlConnection.Connection {
     this.database.exec("BEGIN IMMEDIATE")
     try {
       const result = body()
+      if (result === undefined) {
+        this.database.exec("ROLLBACK")
+        return result
+      }
       this.#hasUncounted = true
       this.#stampChanges()
       this.database.exec("COMMIT")
@@ -156,6 +161,9 @@ export class SqliteConnection implements SqlConnection.Connection {
     }
     this.#files.verifyContent()
   }
+
+  transact: AtOnce.AtOnceConnection["transact"] = (body) =>
+    this.#run("INSERT", () => body((sql, params) => this.#prepare(sql).all(params)))
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
     this.#run(sql, () => {

@@ -9,6 +9,7 @@ import * as EventKinds from "../names/EventKinds.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as Derivation from "../rollup/Derivation.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
+import * as AppendAtOnce from "./AppendAtOnce.ts"
 import * as AppendInOneStatement from "./AppendInOneStatement.ts"
 import * as AppendToProject from "./AppendToProject.ts"
 import * as CounterRepair from "./CounterRepair.ts"
@@ -29,7 +30,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
   const agentVersions = AgentVersionNumbers.make(sql)
   const kinds = EventKinds.make(sql)
   const newIds = NewIds.make(sql)
-  const appendInOneStatement = AppendInOneStatement.make(sql, agentVersions)
+  const appendKnown = Dialects.of(sql).changesInOneStatement
+    ? AppendInOneStatement.make(sql, agentVersions)
+    : AppendAtOnce.make(sql, agentVersions)
   const appendToProject = AppendToProject.make(sql, projects, derivation, agentVersions, pieces)
   const { repair, repairStates } = CounterRepair.make(sql)
 
@@ -77,12 +80,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     })
   })
 
-  const tryOneStatement: typeof appendInOneStatement = (batch) =>
+  const tryQuickly: typeof appendKnown = (batch) =>
     Effect.catchIf(
-      appendInOneStatement(batch),
+      appendKnown(batch),
       // Damage: the steps find it, too.
-      ({ reason }) => reason._tag === "UniqueViolation",
-      () => Effect.succeed(false)
+      (error) => error.reason._tag === "UniqueViolation" || isCorruption(error),
+      () => Effect.succeed(undefined)
     )
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
@@ -98,9 +101,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
       byProject.push({ project_id, events: group, kinds: yield* kinds.ensureAll(project_id, group) })
     }
     const isQuick = byProject.length === 1 && !Derivation.areLate(events)
-    if (isQuick && (yield* tryOneStatement(byProject[0]!))) {
-      return events.map(({ pack }) => pack.session!.number)
-    }
+    const appended = isQuick ? yield* tryQuickly(byProject[0]!) : undefined
+    if (appended !== undefined) return appended
     const missing = new Map<number, ReadonlySet<string>>()
     for (const { events: group, project_id } of byProject) {
       const shared = group.flatMap(({ pack }) => pack.shared)

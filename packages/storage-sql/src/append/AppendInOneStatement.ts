@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as Dialects from "../dialect/Dialects.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
@@ -22,16 +21,13 @@ import * as NewIds from "./NewIds.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 
 /**
- * Returns whether the events were appended. If not, nothing was, and the transaction of `AppendEvents` has to do it, which
- * also finds out what conflicts.
+ * Returns the number of each event's session; undefined if nothing was appended. Then the transaction of `AppendEvents` has to do it,
+ * which also finds out what conflicts.
  */
-type Append = (batch: EventRows.Batch) => Effect.Effect<boolean, SqlError.SqlError>
-
-/** Databases that cannot do it append nothing here. */
-export const make = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append =>
-  Dialects.of(sql).changesInOneStatement ? makeAppend(sql, versions) : () => Effect.succeed(false)
-
-const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.AgentVersions): Append => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  versions: AgentVersionNumbers.AgentVersions
+): ((batch: EventRows.Batch) => Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError>) => {
   // The statement looks up the number of a person, so it takes the name.
   const { person_number: _, ...columns } = EventColumns.toInsert(sql)
   const columnNames = sql.literal(Object.keys(columns).join(", "))
@@ -53,10 +49,10 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
 
   return Effect.fnUntraced(function* (batch: EventRows.Batch) {
     const { events, project_id } = batch
-    if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return false
+    if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return undefined
     const sessions = new Map(events.map(({ pack, summary }) => [summary.session, pack.session!.number] as const))
     const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
-    if (conflicts.length > 0) return false
+    if (conflicts.length > 0) return undefined
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
     const rows = EventRows.rowsOf(sql, batch, {
       session: ({ session }) => sessions.get(session)!,
@@ -92,7 +88,8 @@ const makeAppend = (sql: SqlClient.SqlClient, versions: AgentVersionNumbers.Agen
       ), added_agent_usage AS (
         ${space.ofAgents(rows.increments.agentRowsOf(project_id), sql`${areAllUpdated} AND (SELECT count(*) FROM added_usage) > 0`)}
       ) SELECT session_number FROM updated`
-    if (updated.length === 0 || updated.length === increments.length) return updated.length > 0
+    if (updated.length === 0) return undefined
+    if (updated.length === increments.length) return events.map(({ pack }) => pack.session!.number)
     return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${updated.length} were updated`))
   })
 }

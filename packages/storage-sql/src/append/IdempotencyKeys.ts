@@ -1,6 +1,7 @@
 /** The idempotency keys of events, for as long as a client may retry with them. A key is stored as a hash of it and the session. */
 import {
   type AppendEvent,
+  type EventSummary,
   EventTime,
   type Idempotency,
   idempotencyKeyHash,
@@ -15,6 +16,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
+import type { RunAtOnce } from "../dialect/AtOnce.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import { type Integer, time } from "../sql/RowDecoding.ts"
@@ -36,21 +38,64 @@ const isKeyed = (event: AppendEvent): event is KeyedEvent => event.idempotency !
 /** Expired keys that are deleted for each key that is added. More than 1, so that they all go in time. */
 const expiredPerAdded = 2
 
-export const make = (sql: SqlClient.SqlClient) => {
-  const toStored = UuidColumn.encoder(sql)
+/** The events with keys, by the hashes of these, in their order. */
+const keyedOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<readonly [string, KeyedEvent]> =>
+  events
+    .filter(isKeyed)
+    .map((event) => [idempotencyKeyHash(event.summary.session, event.idempotency.key), event] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
 
+/** Ids below it are of events whose keys have expired. */
+const expiredBefore = (sql: SqlClient.SqlClient, { receivedAt }: EventSummary): UuidColumn.StoredId =>
+  UuidColumn.encoder(sql)(
+    EventTime.firstIdOf(DateTime.subtractDuration(receivedAt, idempotencyKeyTtl).epochMilliseconds)
+  )
+
+/** Skips keys that another transaction has locked. */
+const deleteExpired = (
+  sql: SqlClient.SqlClient,
+  project_id: number,
+  before: UuidColumn.StoredId,
+  limit: number,
+  ofBuckets: Statement.Fragment
+) => sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id}${ofBuckets} AND key_hash IN (
+    SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}${ofBuckets}
+    ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)})`
+
+const rowOf = (sql: SqlClient.SqlClient, project_id: number, [key_hash, event]: readonly [string, KeyedEvent]) => ({
+  project_id,
+  key_hash,
+  body_hash: Hex.encode(event.idempotency.bodyHash),
+  event_id: UuidColumn.encoder(sql)(event.summary.id),
+  ...Bucket.column(sql, Bucket.ofSession(event.summary.session))
+})
+
+/** The keys that do not exist, of one row or more. */
+const inserting = (sql: SqlClient.SqlClient, values: Statement.Fragment | Statement.RecordInsertHelper) =>
+  sql<{ key_hash: string }>`INSERT INTO idempotency_keys ${values}
+    ON CONFLICT (project_id, key_hash${Bucket.andColumn(sql)}) DO NOTHING RETURNING key_hash`
+
+/** Inserts the keys of events at once. Returns false if one exists: then what was inserted must be rolled back. */
+export const atOnce = (sql: SqlClient.SqlClient) => {
+  const types = { project_id: "integer", key_hash: "varchar", body_hash: "varchar", event_id: "uuid" } as const
+  const insert = BulkValues.ofOneRow(sql, BulkValues.named(types), (row, names) => inserting(sql, sql`${names} ${row}`))
+  return (run: RunAtOnce, project_id: number, events: ReadonlyArray<AppendEvent>): boolean => {
+    const keyed = keyedOf(events)
+    if (keyed.length === 0) return true
+    for (const each of keyed) {
+      if (run(insert.text, insert.values(rowOf(sql, project_id, each))).length === 0) return false
+    }
+    const before = expiredBefore(sql, events[0]!.summary)
+    run(...deleteExpired(sql, project_id, before, expiredPerAdded * keyed.length, sql.literal("")).compile())
+    return true
+  }
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
   /** Returns the events whose keys exist already. */
   const insert = Effect.fnUntraced(function* (project_id: number, events: Keyed) {
-    const rows = Array.from(events, ([key_hash, { idempotency, summary }]) => ({
-      project_id,
-      key_hash,
-      body_hash: Hex.encode(idempotency.bodyHash),
-      event_id: toStored(summary.id),
-      ...Bucket.column(sql, Bucket.ofSession(summary.session))
-    }))
-    const added = yield* sql<{ key_hash: string }>`INSERT INTO idempotency_keys
-      ${sql.insert(rows as unknown as [Record<string, unknown>])}
-      ON CONFLICT (project_id, key_hash${Bucket.andColumn(sql)}) DO NOTHING RETURNING key_hash`
+    const rows = Array.from(events, (each) => rowOf(sql, project_id, each))
+    const added = yield* inserting(sql, sql.insert(rows as unknown as [Record<string, unknown>]))
     return without(events, added)
   })
 
@@ -81,20 +126,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id} AND ${sql.in("key_hash", found)}${ofBuckets()}`
   })
 
-  /** Skips keys that another transaction has locked. */
-  const deleteExpired = (
-    project_id: number,
-    before: UuidColumn.StoredId,
-    limit: number,
-    ofBuckets: Statement.Fragment
-  ) => sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id}${ofBuckets} AND key_hash IN (
-      SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}${ofBuckets}
-      ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)})`
-
   const takePart = Effect.fnUntraced(function* (project_id: number, keyed: Keyed, buckets: ReadonlyArray<number>) {
     const [first] = keyed.values()
-    const oldest = DateTime.subtractDuration(first!.summary.receivedAt, idempotencyKeyTtl)
-    const before = toStored(EventTime.firstIdOf(oldest.epochMilliseconds))
+    const before = expiredBefore(sql, first!.summary)
     const ofBuckets = (table = "") => Bucket.and(sql, buckets, table)
     const taken: Array<TakenKey> = []
     let left: Keyed = yield* insert(project_id, keyed)
@@ -112,7 +146,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       const free = without(left, rows)
       left = free.size === 0 ? free : yield* insert(project_id, free)
     }
-    yield* deleteExpired(project_id, before, expiredPerAdded * keyed.size, ofBuckets())
+    yield* deleteExpired(sql, project_id, before, expiredPerAdded * keyed.size, ofBuckets())
     return taken
   })
 
@@ -121,12 +155,8 @@ export const make = (sql: SqlClient.SqlClient) => {
    * same key. Comes first in a transaction, and inserts in the order of the hashes, to avoid deadlocks.
    */
   const take = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
-    const keyed = events
-      .filter(isKeyed)
-      .map((event) => [idempotencyKeyHash(event.summary.session, event.idempotency.key), event] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
     const taken: Array<TakenKey> = []
-    const parts = Bucket.split(sql, keyed, ([, { summary }]) => Bucket.ofSession(summary.session))
+    const parts = Bucket.split(sql, keyedOf(events), ([, { summary }]) => Bucket.ofSession(summary.session))
     for (const { buckets, rows } of parts) taken.push(...(yield* takePart(project_id, new Map(rows), buckets)))
     return taken
   })

@@ -18,10 +18,9 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /** Before the events of a project are inserted, in a transaction that excludes other writers. */
   const checkOrder = Effect.fnUntraced(function* (project_id: number, events: ReadonlyArray<AppendEvent>) {
-    const oldest = oldestOf(events)
-    if (oldest === undefined || !isSerial) return
+    if (oldestOf(events) === undefined || !isSerial) return
     const newest = yield* CommitOrder.newest(sql, project_id, yield* Clock.currentTimeMillis)
-    if (newest !== undefined && oldest <= newest) return yield* new StaleIds({ notBefore: EventTime.of(newest) + 1 })
+    if (!areAbove(events, newest)) return yield* new StaleIds({ notBefore: EventTime.of(newest!) + 1 })
   })
 
   /** Before the transaction: whether it would probably fail in it, because preparing it took too long. */
@@ -45,6 +44,15 @@ export const make = (sql: SqlClient.SqlClient) => {
     sql`(SELECT ${CommitOrder.clock(sql)}) < ${deadlineOf(events) ?? Number.MAX_SAFE_INTEGER}`
 
   return { checkOrder, checkDelay, checkAge, isYoung }
+}
+
+/** Whether the new ids are above the newest one of their project. */
+export const areAbove = (
+  events: ReadonlyArray<AppendEvent>,
+  newest: AppendEvent["summary"]["id"] | undefined
+): boolean => {
+  const oldest = oldestOf(events)
+  return oldest === undefined || newest === undefined || oldest > newest
 }
 
 /** The smallest new id. */

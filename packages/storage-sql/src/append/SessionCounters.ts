@@ -75,12 +75,24 @@ export const incremented = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`packs = sessions.packs + increment.added, history = sessions.history + increment.history,
         parts = sessions.parts + increment.parts, ${SessionSizes.grown(sql, sql`increment.stored`)}`
 
-interface Updated {
+export interface Updated {
   readonly session_id: string
   readonly session_number: Integer
   readonly is_ranked: Integer | boolean
   readonly now?: number
 }
+
+/** Updates the sessions that are as expected. */
+export const update = (
+  sql: SqlClient.SqlClient,
+  increment: Statement.Fragment,
+  isOfBuckets: Statement.Fragment
+): Statement.Statement<Updated> => sql`${increment}
+  UPDATE sessions SET ${incremented(sql)}
+  FROM increment WHERE ${isIncremented(sql)}${isOfBuckets}
+    AND sessions.generation = increment.generation AND sessions.packs = increment.packs
+  RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked
+    ${CommitOrder.andClock(sql)}`
 
 export const make = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, incrementColumns)
@@ -98,12 +110,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* sql`${increment} SELECT sessions.session_number FROM increment
         JOIN sessions ON ${isIncremented(sql)}${isOfBuckets} ORDER BY sessions.session_number FOR UPDATE OF sessions`
     }
-    const rows = yield* sql<Updated>`${increment}
-      UPDATE sessions SET ${incremented(sql)}
-      FROM increment WHERE ${isIncremented(sql)}${isOfBuckets}
-        AND sessions.generation = increment.generation AND sessions.packs = increment.packs
-      RETURNING sessions.session_id, sessions.session_number, ${SessionSizes.isRanked(sql)} AS is_ranked
-        ${CommitOrder.andClock(sql)}`
+    const rows = yield* update(sql, increment, isOfBuckets)
     yield* rank(
       project_id,
       rows.flatMap(({ is_ranked, session_number }) => (is_ranked ? [] : [Number(session_number)]))

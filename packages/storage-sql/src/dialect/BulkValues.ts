@@ -42,6 +42,27 @@ export const make = <Row>(sql: SqlClient.SqlClient, columns: Columns<Row>) => {
   }
 }
 
+/** A statement of which only the values differ, for one row at a time. */
+export interface OfOneRow<Row> {
+  readonly text: string
+  readonly values: (row: Row) => ReadonlyArray<Value>
+}
+
+/** The statement may have no other parameters than the row's values. */
+export const ofOneRow = <Row>(
+  sql: SqlClient.SqlClient,
+  columns: Columns<Row>,
+  statementOf: (row: Statement.Fragment, names: Statement.Fragment) => Statement.Statement<unknown>
+): OfOneRow<Row> => {
+  const all = Object.values(columns)
+  const blank = Object.fromEntries(
+    Object.entries(columns).map(([name, { type }]) => [name, { type, value: () => null }])
+  )
+  const { names, toInsert } = make<null>(sql, blank)
+  const [text] = statementOf(toInsert([null]), names).compile()
+  return { text, values: (row) => all.map(({ value }) => value(row)) }
+}
+
 /** True where a column has one of the values. */
 export const isAmong = (
   sql: SqlClient.SqlClient,

@@ -12,16 +12,23 @@ import * as UuidColumn from "./UuidColumn.ts"
  */
 export const allowanceMs = 1_000
 
-/** For a database with one writer: the greatest id of an event of the project, or of one that was erased. */
-export const newest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, project_id: number, now: number) {
+/** For a database with one writer: selects the greatest id of an event of the project, or of one that was erased. */
+export const selectNewest = (sql: SqlClient.SqlClient, project_id: number, now: number) => {
   const limit = UuidColumn.encoder(sql)(EventTime.limitOf(now))
-  const [row] = yield* sql<{ id: UuidColumn.StoredId | null }>`SELECT max(
+  return sql<{ id: UuidColumn.StoredId | null }>`SELECT max(
       coalesce((SELECT erased_to FROM projects WHERE project_id = ${project_id}), x'00'),
       coalesce((SELECT max(event_id) FROM events WHERE project_id = ${project_id} AND event_id < ${limit}), x'00')
     ) AS id`
+}
+
+/** What `selectNewest` has selected. */
+export const newestIn = ([row]: ReadonlyArray<{ readonly id?: unknown }>): EventId | undefined => {
   const id = row?.id
   return id instanceof Uint8Array && id.length === 16 ? (UuidColumn.decode(id) as EventId) : undefined
-})
+}
+
+export const newest = (sql: SqlClient.SqlClient, project_id: number, now: number) =>
+  Effect.map(selectNewest(sql, project_id, now), newestIn)
 
 /** Keeps the ids of events of a project that are being erased, for `newest`. */
 export const keepErased = (

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
+import type { RunAtOnce } from "../dialect/AtOnce.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
@@ -75,6 +76,50 @@ export const find = Effect.fnUntraced(function* (
   const rows = yield* select(sql, kind, project_id, names)
   return new Map(rows.map(({ name, number }) => [name, Number(number)] as const))
 })
+
+/** The same at once, where a transaction excludes other writers. */
+export const atOnce = (sql: SqlClient.SqlClient, kind: Kind) => {
+  const columns = BulkValues.named({ project_id: "integer", number: "integer", name: "varchar" })
+  const insert = BulkValues.ofOneRow(
+    sql,
+    columns,
+    (row) => sql`INSERT INTO ${sql(kind.table)} (project_id, ${sql(kind.number)}, ${sql(kind.name)}) ${row}`
+  )
+  const numberOf = (run: RunAtOnce, project_id: number, name: string): number | undefined => {
+    const [row] = run(...select(sql, kind, project_id, [name]).compile())
+    return row && Number(row["number"])
+  }
+  return {
+    /** The numbers of names; undefined if one does not exist. */
+    find: (run: RunAtOnce, project_id: number, names: Iterable<string>): ReadonlyMap<string, number> | undefined => {
+      const numbers = new Map<string, number>()
+      for (const name of names) {
+        const number = numbers.get(name) ?? numberOf(run, project_id, name)
+        if (number === undefined) return undefined
+        numbers.set(name, number)
+      }
+      return numbers
+    },
+    /** Creates names without other columns. Returns their numbers; undefined if one exists. */
+    create: (run: RunAtOnce, project_id: number, names: Iterable<string>): ReadonlyMap<string, number> | undefined => {
+      const created = Array.from(names).sort()
+      if (created.some((name) => numberOf(run, project_id, name) !== undefined)) return undefined
+      const counter = sql(kind.counter)
+      const [project] = run(
+        ...sql`UPDATE projects SET ${counter} = ${counter} + ${created.length} WHERE project_id = ${project_id}
+          RETURNING ${counter} AS counter`.compile()
+      )
+      if (project === undefined) return undefined
+      const first = Number(project["counter"]) - created.length + 1
+      return new Map(
+        created.map((name, n) => {
+          run(insert.text, insert.values({ project_id, number: first + n, name }))
+          return [name, first + n]
+        })
+      )
+    }
+  }
+}
 
 /**
  * The numbers of all `wanted` names; creates those that do not exist. Call it in a transaction. It locks the project's row,

@@ -25,14 +25,18 @@ export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Stateme
     THEN sessions.ranked_bytes ELSE ${size} END`
 }
 
+/** Puts those of the sessions into their place that are not. */
+export const ranking = (sql: SqlClient.SqlClient, project_id: number, sessions: ReadonlyArray<number>) =>
+  sql`UPDATE sessions SET ranked_bytes = stored_bytes
+    WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
+      AND NOT (${isRanked(sql)})`
+
 export const make = (sql: SqlClient.SqlClient) => {
   /** After updates with `grown`, for sessions that may not be in their place. */
   const rank = (project_id: number, sessions: ReadonlyArray<number>): Effect.Effect<void, SqlError.SqlError> =>
     sessions.length === 0 || Dialects.of(sql).keepsUnchangedIndexes
       ? Effect.void
-      : Effect.asVoid(sql`UPDATE sessions SET ranked_bytes = stored_bytes
-          WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "session_number", "integer", sessions)}
-            AND NOT (${isRanked(sql)})`)
+      : Effect.asVoid(ranking(sql, project_id, sessions))
 
   /**
    * The largest sessions, largest first. If more than `maxOfSimilarSize` have nearly the size of the last one, it may be

@@ -33,6 +33,8 @@ export const agentTypes = {
   ...amountTypes
 } as const satisfies BulkValues.Types
 
+const stripedTypes = { ...agentTypes, stripe: "smallint" } as const satisfies BulkValues.Types
+
 const none: Amounts = { entries: 0, sent_bytes: 0, new_bytes: 0, stored_bytes: 0 }
 
 const plus = (a: Amounts, b: Partial<Amounts>): Amounts => ({
@@ -134,6 +136,15 @@ const addingTo = (sql: SqlClient.SqlClient, table: string, key: Statement.Fragme
     sent_bytes = ${table}.sent_bytes + excluded.sent_bytes, new_bytes = ${table}.new_bytes + excluded.new_bytes,
     stored_bytes = ${table}.stored_bytes + excluded.stored_bytes`)}`
 
+const endings = (sql: SqlClient.SqlClient) => ({
+  addingToSessions: addingTo(
+    sql,
+    "storage_usage",
+    sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`
+  ),
+  addingToAgents: addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, rules, stripe"))
+})
+
 /**
  * Statements that add rows to counters, where `isWanted`. The row of an agent is that of the transaction's stripe, or of the bucket
  * in a distributed database.
@@ -144,14 +155,9 @@ export const statements = (sql: SqlClient.SqlClient) => {
   const stripe = sql.literal(Dialects.of(sql).stripe)
   const always: Statement.Fragment = sql.literal("true")
   const names = sql.literal(`(${Object.keys(agentTypes).join(", ")}, stripe)`)
-  const addingToSessions = addingTo(
-    sql,
-    "storage_usage",
-    sql`project_id, session_number, agent_number${Bucket.andColumn(sql)}`
-  )
-  const addingToAgents = addingTo(sql, "agent_usage", sql.literal("project_id, agent_number, rules, stripe"))
+  const { addingToAgents, addingToSessions } = endings(sql)
   if (Bucket.isDistributed(sql)) {
-    const striped = BulkValues.make(sql, BulkValues.named({ ...agentTypes, stripe: "smallint" }))
+    const striped = BulkValues.make(sql, BulkValues.named(stripedTypes))
     return {
       ofSessions: (rows: UsageRows) =>
         sql`INSERT INTO storage_usage ${columns.names} ${columns.toInsert(rows)} ${addingToSessions}`,
@@ -166,6 +172,23 @@ export const statements = (sql: SqlClient.SqlClient) => {
     ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>, isWanted = always) =>
       sql`INSERT INTO agent_usage ${names} SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added
         WHERE ${isWanted} ${addingToAgents}`
+  }
+}
+
+/** The same for one row each, where there is one stripe. */
+export const ofOneRow = (sql: SqlClient.SqlClient) => {
+  const { addingToAgents, addingToSessions } = endings(sql)
+  return {
+    ofSessions: BulkValues.ofOneRow(
+      sql,
+      BulkValues.named(usageTypes),
+      (row, names) => sql`INSERT INTO storage_usage ${names} ${row} ${addingToSessions}`
+    ),
+    ofAgents: BulkValues.ofOneRow(
+      sql,
+      BulkValues.named(stripedTypes),
+      (row, names) => sql`INSERT INTO agent_usage ${names} ${row} ${addingToAgents}`
+    )
   }
 }
 

@@ -1,0 +1,100 @@
+/**
+ * Appends events by prepared statements that run one after the other within one transaction, where the database has no round trips
+ * to save. `AppendInOneStatement` is its counterpart for Postgres.
+ */
+import type { AppendEvent } from "@tachograph/core"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as AtOnce from "../dialect/AtOnce.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as CommitOrder from "../dialect/CommitOrder.ts"
+import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import * as NumberedNames from "../names/NumberedNames.ts"
+import * as EventColumns from "../sql/EventColumns.ts"
+import * as SessionSizes from "../space/SessionSizes.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
+import * as EventRows from "./EventRows.ts"
+import * as IdempotencyKeys from "./IdempotencyKeys.ts"
+import * as NewIds from "./NewIds.ts"
+import * as SessionCounters from "./SessionCounters.ts"
+
+/** As in `AppendInOneStatement`. A transaction that appends nothing is rolled back. */
+export const make = (
+  sql: SqlClient.SqlClient,
+  versions: AgentVersionNumbers.AgentVersions
+): ((batch: EventRows.Batch) => Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError>) => {
+  const packs = BulkValues.ofOneRow(
+    sql,
+    BulkValues.named(EventRows.packTypes),
+    (row, names) => sql`INSERT INTO packs ${names} ${row}`
+  )
+  const events = BulkValues.ofOneRow(
+    sql,
+    EventColumns.toInsert(sql),
+    (row, names) => sql`INSERT INTO events ${names} ${row}`
+  )
+  const increments = BulkValues.ofOneRow(sql, SessionCounters.incrementColumns, (row, names) =>
+    SessionCounters.update(sql, sql`WITH increment ${names} AS (${row})`, sql.literal(""))
+  )
+  const space = SpaceCounters.ofOneRow(sql)
+  const takeKeys = IdempotencyKeys.atOnce(sql)
+  const sessions = NumberedNames.atOnce(sql, NumberedNames.sessions)
+  const people = NumberedNames.atOnce(sql, NumberedNames.people)
+
+  /** Creates those that the client takes for new. Undefined if one exists: it was created meanwhile. */
+  const sessionsOf = (run: AtOnce.RunAtOnce, project_id: number, batch: ReadonlyArray<AppendEvent>) => {
+    const numbers = new Map<string, number>()
+    const created = new Set<string>()
+    for (const { pack, summary } of batch) {
+      if (pack.session === undefined) created.add(summary.session)
+      else numbers.set(summary.session, pack.session.number)
+    }
+    if (created.size === 0) return numbers
+    const added = sessions.create(run, project_id, created)
+    if (added === undefined) return undefined
+    for (const [name, number] of added) numbers.set(name, number)
+    return numbers
+  }
+
+  const appendTo = (run: AtOnce.RunAtOnce, batch: EventRows.Batch, now: number) => {
+    const { project_id } = batch
+    const newest = CommitOrder.newestIn(run(...CommitOrder.selectNewest(sql, project_id, now).compile()))
+    if (!NewIds.areAbove(batch.events, newest) || !takeKeys(run, project_id, batch.events)) return undefined
+    const names = people.find(
+      run,
+      project_id,
+      batch.events.flatMap(({ summary: { person } }) => person ?? [])
+    )
+    const numbers = sessionsOf(run, project_id, batch.events)
+    if (names === undefined || numbers === undefined) return undefined
+
+    const counted = SessionCounters.incrementsOf(project_id, numbers, batch.events)
+    if (counted.conflicts.length > 0) return undefined
+    for (const increment of counted.increments) {
+      const [updated] = run(increments.text, increments.values(increment))
+      if (updated === undefined) return undefined
+      if (!updated["is_ranked"]) {
+        run(...SessionSizes.ranking(sql, project_id, [increment.session_number]).compile())
+      }
+    }
+    const rows = EventRows.rowsOf(sql, batch, {
+      session: ({ session }) => numbers.get(session)!,
+      versions: (summary) => versions.cached(project_id, summary)!,
+      person: ({ person }) => (person === null ? null : names.get(person)!)
+    })
+    for (const row of rows.packs) run(packs.text, packs.values(row))
+    for (const row of rows.events) run(events.text, events.values(row))
+    for (const row of rows.increments.rowsOf(project_id)) run(space.ofSessions.text, space.ofSessions.values(row))
+    for (const row of rows.increments.agentRowsOf(project_id)) run(space.ofAgents.text, space.ofAgents.values(row))
+    return batch.events.map(({ summary }) => numbers.get(summary.session)!)
+  }
+
+  return Effect.fnUntraced(function* (batch: EventRows.Batch) {
+    const isKnown = ({ pack, summary }: AppendEvent) =>
+      pack.shared.length === 0 && versions.cached(batch.project_id, summary) !== undefined
+    if (!batch.events.every(isKnown)) return undefined
+    const now = yield* Clock.currentTimeMillis
+    return yield* AtOnce.transact(sql, (run) => appendTo(run, batch, now))
+  })
+}
