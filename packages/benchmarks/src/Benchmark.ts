@@ -3,6 +3,7 @@ import { outage } from "./client/Outage.ts"
 import { overhead } from "./client/Overhead.ts"
 import * as CommandLine from "./harness/CommandLine.ts"
 import * as Workload from "./harness/Workload.ts"
+import { batch } from "./serving/Batch.ts"
 import { exports } from "./serving/Exports.ts"
 import { cluster } from "./serving/Cluster.ts"
 import { codingRun } from "./serving/CodingRun.ts"
@@ -27,6 +28,7 @@ await CommandLine.run({
     postgres,
     cluster,
     "coding-run": codingRun,
+    batch,
     "group-commit": groupCommit,
     latency,
     overload,

@@ -1,6 +1,6 @@
 /** Records bodies in this process through the fetch handler, without a socket. */
 import { MemoryStorage, type Storage } from "@tachograph/core"
-import { createTachograph } from "@tachograph/router"
+import { createTachograph, type TachographOptions } from "@tachograph/router"
 import type * as Layer from "effect/Layer"
 
 const apiKey = "a key for the storage benchmark"
@@ -21,8 +21,11 @@ export interface Recording {
   readonly close: () => Promise<void>
 }
 
-export const open = async (storage: Layer.Layer<Storage, unknown>): Promise<Recording> => {
-  const tachograph = await createTachograph({ storage, apiKeys, maxBody: bodyBudgetBytes })
+export const open = async (
+  storage: Layer.Layer<Storage, unknown>,
+  options: Pick<TachographOptions<unknown>, "thread"> = {}
+): Promise<Recording> => {
+  const tachograph = await createTachograph({ storage, apiKeys, maxBody: bodyBudgetBytes, ...options })
   await tachograph.fingerprint(fingerprint)
   const call = (path: string, init: RequestInit = {}) =>
     tachograph.fetch(new Request(`http://localhost${path}`, { headers, ...init }))
