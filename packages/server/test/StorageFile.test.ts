@@ -4,13 +4,16 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileS
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, it, vi } from "vitest"
+import { startServer } from "./CommandLine.ts"
 import * as SmallDisk from "./SmallDisk.ts"
 import { serve, temporaryFolder } from "./TachographProcess.ts"
 
 const key = "an API key for tests"
 
-const open = async (cwd: string) => {
-  const server = await serve(["--port", "0"], { cwd, env: { TACHOGRAPH_API_KEY: key } })
+const env = { TACHOGRAPH_API_KEY: key }
+
+/** A client of a server. */
+const use = async <Server extends { readonly url: string }>(server: Server) => {
   const send = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${server.url}/api/v1${path}`, {
       method,
@@ -30,12 +33,15 @@ const open = async (cwd: string) => {
   return { server, send, record }
 }
 
+const open = async (cwd: string) => use(await serve(["--port", "0"], { cwd, env }))
+
 it("answers 503 to everything when its file was copied over, says why, and leaves the file alone", async () => {
   const cwd = temporaryFolder()
   const file = join(cwd, "tachograph.db")
-  const first = await open(cwd)
+  const storage = ["--storage", `sqlite:${file}`]
+  const first = await use(await startServer(storage, env))
   expect(await first.record("s", "kept")).toBe(200)
-  expect((await first.server.stop()).code).toBe(0)
+  await first.server.stop()
   copyFileSync(file, `${file}.backup`)
 
   const { record, send, server } = await open(cwd)
@@ -56,11 +62,10 @@ it("answers 503 to everything when its file was copied over, says why, and leave
   expect(stderr).toContain(`${file} was changed by another program while it was open`)
   expect(readFileSync(file).equals(readFileSync(`${file}.backup`))).toBe(true)
 
-  const again = await open(cwd)
+  const again = await use(await startServer(storage, env))
   const { body } = await again.send("GET", "/events")
   expect(body["events"]).toHaveLength(1)
   expect(await again.record("s", "after")).toBe(200)
-  await again.server.stop()
 })
 
 it("erases on a full disk, and records again", async () => {
@@ -107,13 +112,17 @@ it("says what an erasure has done that finds no room, and does the rest when the
   })
   for (let n = 0; n < 40; n++) expect(await record("planted", `${n} ${hash("sha512", `${n}`)}`)).toBe(200)
   expect(await record("another", "kept")).toBe(200)
-  const isInFiles = (bytes: Buffer | string) =>
-    readdirSync(cwd).some((name) => readFileSync(join(cwd, name)).includes(bytes))
+  /** What of this is in the files. */
+  const inFiles = (all: ReadonlyArray<Buffer | string>) => {
+    const files = readdirSync(cwd).map((name) => readFileSync(join(cwd, name)))
+    return all.filter((bytes) => files.some((file) => file.includes(bytes)))
+  }
   const first = new DatabaseSync(file)
   const packs = first.prepare("SELECT pack FROM packs WHERE session_number = 1").all() as Array<{ pack: Uint8Array }>
   first.close()
   const erased = ["planted", ...packs.map(({ pack }) => Buffer.from(pack.subarray(-32)))]
-  expect(erased.map(isInFiles)).toEqual(Array.from({ length: 41 }, () => true))
+  expect(erased).toHaveLength(41)
+  expect(inFiles(erased)).toEqual(erased)
 
   // The last thing that the server does by itself before something is erased.
   await vi.waitFor(() => expect(existsSync(`${file}-reserve`)).toBe(true), { timeout: 60_000, interval: 20 })
@@ -147,5 +156,5 @@ it("says what an erasure has done that finds no room, and does the rest when the
   expect(await record("another", "after")).toBe(200)
   expect(await list("another")).toHaveLength(2)
   expect((await server.stop()).code).toBe(0)
-  expect(erased.filter(isInFiles)).toEqual([])
+  expect(inFiles(erased)).toEqual([])
 })
