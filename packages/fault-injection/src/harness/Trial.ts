@@ -135,6 +135,12 @@ export const run = async (
     }
   }
 
+  const cleanUp = () => {
+    for (const cleanup of cleanups.splice(0)) {
+      process.off("exit", cleanup)
+      cleanup()
+    }
+  }
   try {
     await fault.run(trial)
     isComplete = true
@@ -147,11 +153,7 @@ export const run = async (
   } finally {
     for (const server of servers) await server.kill()
   }
-  const cleanUp = () => {
-    for (const cleanup of cleanups) {
-      process.off("exit", cleanup)
-      cleanup()
-    }
-  }
+  // Other faults may follow on the same database.
+  if (!isComplete) cleanUp()
   return { rounds, isComplete, entries: all, notes, violations, skipped, cleanUp }
 }
