@@ -75,6 +75,8 @@ export class Conversations {
   #fingerprintId = ""
   #begun = 0
   #leg = 0
+  /** All servers were killed, so that the next one is asked for what was acknowledged last. */
+  #isRecentUnchecked = false
 
   constructor(options: Options) {
     this.#options = options
@@ -98,6 +100,7 @@ export class Conversations {
     const clients: Array<Client> = []
     for (let n = 0; n < count; n++) clients.push(await this.#start())
     this.#fingerprintId ||= await Load.fingerprint(clients[0]!.http)
+    if (this.#isRecentUnchecked) await this.#checkRecent(clients[0]!)
     await this.#settle(clients[0]!)
 
     const left = this.#options.events - this.tally.of("events")
@@ -107,7 +110,9 @@ export class Conversations {
     const killAt = isKilled ? end - random(0, quota >> 1) : Number.POSITIVE_INFINITY
     await Promise.all(this.#tasks.map((_, agent) => this.#agent(agent, clients, end, killAt)))
 
-    await this.#checkRecent(clients)
+    const alive = clients.find((client) => !client.isKilled)
+    if (alive !== undefined) await this.#checkRecent(alive)
+    this.#isRecentUnchecked = alive === undefined
     for (const client of clients) {
       client.reader.close()
       client.http.close()
@@ -167,7 +172,8 @@ export class Conversations {
 
   async #agent(agent: number, clients: ReadonlyArray<Client>, end: number, killAt: number): Promise<void> {
     const random = this.#random
-    for (let n = 0; this.tally.of("events") < end; n++) {
+    // A server that loses events may refuse all that follow.
+    while (this.tally.of("events") < end && this.tally.wrongs === 0) {
       const alive = clients.filter(({ isKilled }) => !isKilled)
       if (alive.length === 0) return
       const client = alive[random(0, alive.length - 1)]!
@@ -289,17 +295,11 @@ export class Conversations {
     return this.#checkErased(client, erased)
   }
 
-  /** What was acknowledged last, on a server that was not killed. */
-  async #checkRecent(clients: ReadonlyArray<Client>): Promise<void> {
-    const client = clients.find(({ isKilled }) => !isKilled) ?? (await this.#start())
+  async #checkRecent(client: Client): Promise<void> {
     for (let n = 1; n <= 40; n++) {
       const entry = this.book.recent(n)
       if (entry !== undefined) await this.#check(client.reader, entry)
     }
-    if (clients.includes(client)) return
-    client.reader.close()
-    client.http.close()
-    await client.server.stop()
   }
 
   async #checkAll(server: Server.Server): Promise<void> {
