@@ -107,7 +107,12 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
       }
     })
     // A transaction has the lock already.
-    return Effect.suspend(() => (this.isTransaction ? once : Effect.retry(once, this.#whileLocked)))
+    return Effect.suspend(() =>
+      this.isTransaction
+        ? once
+        : // The first attempt, which nearly always succeeds, costs no schedule.
+          Effect.catchIf(once, this.#whileLocked.while, () => Effect.retry(once, this.#whileLocked))
+    )
   }
 
   /** A file that was changed past SQLite has no connection any more. */

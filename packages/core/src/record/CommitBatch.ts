@@ -23,6 +23,7 @@ import { idempotencyKeyOf, keyOf } from "../sessions/SessionKey.ts"
 import * as SessionLoader from "../sessions/SessionLoader.ts"
 import type { Storage } from "../Storage.ts"
 import { type AppendEvent, KeyConflict, type NewPack, SessionConflict, StaleIds } from "../storage/Appending.ts"
+import * as Spans from "../telemetry/Spans.ts"
 import type { EventIds } from "./EventIds.ts"
 
 export interface PendingEvent {
@@ -90,7 +91,7 @@ const maxRepeatedConflicts = 5
 const maxStaleIds = 10
 
 /** Commits all events of a batch that are not committed already, or fails with none of them committed. */
-export const commit = Effect.fn("CommitBatch.commit")(function* (
+export const commit = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   cache: SessionCache,
   ids: EventIds["Service"],
@@ -149,7 +150,7 @@ export const commit = Effect.fn("CommitBatch.commit")(function* (
       return { written: appends, outcomes: members.map((member) => replayOf(member) ?? written.get(member)!) }
     }
   }
-})
+}, Spans.spanIfTraced("CommitBatch.commit"))
 
 const outcomeOf = ({ idempotency, summary: { id, receivedAt } }: AppendEvent): Outcome => ({
   id,

@@ -85,8 +85,9 @@ export const atOnce = (sql: SqlClient.SqlClient, kind: Kind) => {
     columns,
     (row) => sql`INSERT INTO ${sql(kind.table)} (project_id, ${sql(kind.number)}, ${sql(kind.name)}) ${row}`
   )
+  const [lookup] = select(sql, kind, 0, [""]).compile()
   const numberOf = (run: RunAtOnce, project_id: number, name: string): number | undefined => {
-    const [row] = run(...select(sql, kind, project_id, [name]).compile())
+    const [row] = run(lookup, [project_id, name])
     return row && Number(row["number"])
   }
   return {
