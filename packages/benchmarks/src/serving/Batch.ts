@@ -12,7 +12,7 @@ import type { Options } from "./Options.ts"
 
 const sizes = [1, 2, 4, 8, 64]
 
-/** Batches that run before those that are measured. */
+/** Events that are recorded before the batches that are measured. */
 const warmUpEvents = 2_000
 
 interface Parts {
