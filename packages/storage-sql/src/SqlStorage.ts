@@ -3,6 +3,7 @@
  * tables are created in `migrations/`, and distributed in `Distribution.ts`.
  */
 import { type AppendEvent, type SessionId, Storage } from "@tachograph/core"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
@@ -85,7 +86,7 @@ const make = Effect.fnUntraced(function* ({
   const projects = Projects.make(sql)
   const repairs = IndexRepair.make(sql)
   const derivation = Derivation.make(sql, projects, repairs)
-  const appending = AppendEvents.make(sql, projects, derivation)
+  const appending = AppendEvents.make(sql, projects, derivation, yield* Clock.Clock)
   const { getEvent, ...events } = EventQueries.make(sql, projects)
   const { getSession, readPackRanges, readPacks } = PackQueries.make(sql, projects)
   const { readShared, sharedTextBytes } = SharedQueries.make(sql, projects)
@@ -101,6 +102,7 @@ const make = Effect.fnUntraced(function* ({
     const append = appending.appendEvents(events)
     return inSlot === undefined ? append : inSlot(events, append)
   })
+  const appendAtOnce = appending.appendAtOnce && run.operationAtOnce("appendEvents", appending.appendAtOnce)
   const eraseEvents = erasing("eraseEvents", erasure.eraseEvents)
   const deleteEmptySession = erasing(
     "deleteEmptySession",
@@ -113,6 +115,12 @@ const make = Effect.fnUntraced(function* ({
     appendConcurrency,
     nodes,
     appendEvents: (events) => pace.append(appendEvents(events)),
+    appendAtOnce:
+      appendAtOnce &&
+      ((events, isAlone) => {
+        pace.note()
+        return appendAtOnce(events, !isAlone)
+      }),
     ...run.operations({
       watermark,
       getSession,

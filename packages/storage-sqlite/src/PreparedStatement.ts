@@ -31,6 +31,8 @@ const isLarge = (params: ReadonlyArray<unknown>): boolean => {
 export interface PreparedStatement {
   /** Returns the rows, with values of their columns' types. */
   readonly all: (params: ReadonlyArray<unknown>) => ReadonlyArray<Record<string, SQLOutputValue>>
+  /** The same, but throws if an integer is too large. What the statement has written stays written. */
+  readonly allOrThrow: (params: ReadonlyArray<unknown>) => ReadonlyArray<Record<string, SQLOutputValue>>
   readonly run: (params: ReadonlyArray<unknown>) => StatementResultingChanges
 }
 
@@ -66,12 +68,16 @@ export const prepare = (database: DatabaseSync, sql: string): PreparedStatement 
       if (isLarge(params)) statement.iterate()
     }
   }
-  return {
-    all: (params) => {
-      const rows = releasing(params, read)
+  const converted =
+    (body: typeof read): PreparedStatement["all"] =>
+    (params) => {
+      const rows = releasing(params, body)
       convert(rows)
       return rows
-    },
+    }
+  return {
+    all: converted(read),
+    allOrThrow: converted((values) => statement.all(...values)),
     run: (params) => releasing(params, (values) => statement.run(...values))
   }
 }

@@ -2,10 +2,11 @@
  * A `SqlClient` over `node:sqlite`: one connection, used by one fiber at a time. Transactions start with BEGIN IMMEDIATE,
  * which takes the write lock: a lock that is only needed later could not be waited for.
  */
-import { Migrations } from "@tachograph/storage-sql"
+import { type AtOnce, Migrations } from "@tachograph/storage-sql"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -17,7 +18,7 @@ import { nativeWaitMs, SqliteConnection, whileLocked } from "./SqliteConnection.
 import { toSqlError } from "./SqliteErrors.ts"
 
 /** A client with what only SQLite has. */
-export interface SqliteClient extends SqlClient.SqlClient {
+export interface SqliteClient extends AtOnce.AtOnceClient {
   /** Throws if the path leads to another file than the open one, or to none, or if the file was changed or its log truncated. */
   readonly checkFile: () => void
   /** The same as a `ConnectionError`. */
@@ -56,7 +57,7 @@ const open = (filename: string, readOnly: boolean) =>
         try {
           DatabaseFile.refuseForeignLog(database)
           refuseOtherTables(database)
-          if (readOnly) return { database, file: undefined, files: DatabaseFile.open(database, filename) }
+          if (readOnly) return { database, file: undefined, files: DatabaseFile.open(database, filename, true) }
           // WAL mode persists in the file. Setting it takes a lock that SQLite does not wait for.
           const [{ journal_mode: mode }] = database.prepare("PRAGMA journal_mode").all() as [{ journal_mode: string }]
           if (mode !== "wal") database.exec("PRAGMA journal_mode = WAL")
@@ -69,7 +70,7 @@ const open = (filename: string, readOnly: boolean) =>
           // The log is copied into the file after a look at the file, by this client.
           database.exec("PRAGMA wal_autocheckpoint = 0")
           const path = database.location()
-          const files = DatabaseFile.open(database, filename)
+          const files = DatabaseFile.open(database, filename, false)
           return { database, files, file: path === null ? undefined : OpenFiles.acquire(path) }
         } catch (error) {
           database.close()
@@ -116,6 +117,11 @@ export const make = Effect.fnUntraced(function* ({
     if (!connection.isTransaction) files.verifyLog()
   }
   return Object.assign(client, {
+    // Whoever waits for the connection comes first.
+    transactAtOnce: <A>(body: AtOnce.Body<A>, flushesLater: boolean) =>
+      Effect.runSync(
+        semaphore.withPermitsIfAvailable(1)(Effect.sync(() => connection.transactAtOnce(body, flushesLater)))
+      ).pipe(Option.getOrUndefined),
     file,
     checkFile,
     verifyFile: Effect.try({ try: checkFile, catch: (cause) => toSqlError(cause, "verify") })

@@ -2,13 +2,15 @@
 import type { AtOnce } from "@tachograph/storage-sql"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { SqlConnection, SqlError } from "effect/sql"
+import { fdatasync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import type * as DatabaseFile from "./file/DatabaseFile.ts"
 import * as Header from "./file/Header.ts"
 import * as PreparedStatement from "./PreparedStatement.ts"
-import { full, toSqlError } from "./SqliteErrors.ts"
+import { busy, full, toSqlError } from "./SqliteErrors.ts"
 
 /** Milliseconds that SQLite itself waits for a lock. It blocks the thread while it does, so this is short. */
 export const nativeWaitMs = 2
@@ -16,9 +18,11 @@ export const nativeWaitMs = 2
 /** Milliseconds between two attempts to get a lock, in which the event loop runs. */
 const pauseMs = 10
 
+const isLocked = (error: SqlError.SqlError): boolean => error.reason._tag === "LockTimeoutError"
+
 /** Retries while another connection holds the lock. Only for what has no effect when it fails. */
 export const whileLocked = (busyTimeout: number) => ({
-  while: (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError",
+  while: isLocked,
   schedule: Schedule.spaced(pauseMs),
   times: Math.ceil(busyTimeout / (pauseMs + nativeWaitMs))
 })
@@ -56,6 +60,10 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   #hasUncounted = false
   /** Whether a statement has failed because the disk is full. */
   #isFull = false
+  /** Whether the disk has failed to take the log. */
+  #isUnflushed = false
+  /** One flush at a time: one that fails says so to one that waits. */
+  readonly #flushing = Semaphore.makeUnsafe(1)
 
   constructor(database: DatabaseSync, busyTimeout: number, files: DatabaseFile.OpenFiles) {
     this.database = database
@@ -77,34 +85,40 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     return prepared
   }
 
-  #run<A>(sql: string, body: () => A): Effect.Effect<A, SqlError.SqlError> {
-    const once = Effect.try({
-      try: () => {
-        // It was closed because the file was changed, which this says.
-        if (!this.database.isOpen) this.#files.verifyContent()
-        if (this.isTransaction) {
-          if (commits.test(sql)) this.#stampChanges()
-          else if (!isCounted.test(sql)) this.#hasUncounted = true
-        } else if (!readsOnly.test(sql)) {
-          this.#files.verifyLog()
-          // What is copied from the log makes room in it.
-          if (this.#isFull) this.#copyLog(1)
-          this.#isFull = false
-        } else if (copiesLog.test(sql)) this.#files.verifyContent()
-        const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body) : body()
-        if (this.isTransaction) return result
-        // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
-        if (commitsNothing.test(sql)) this.#files.verifyContent()
-        else {
-          this.#files.verify()
-          this.#copyLog()
-        }
-        return result
-      },
-      catch: (cause) => {
-        this.#isFull ||= ((cause as { readonly errcode?: unknown }).errcode as number) === full
-        return toSqlError(cause, "execute")
+  /** Runs a statement, or a body with a transaction of its own as if it were one that changes rows. Throws a `SqlError`. */
+  #runAtOnce<A>(sql: string, body: () => A, flushesLater = false): A {
+    try {
+      // It was closed because the file was changed, which this says.
+      if (!this.database.isOpen) this.#files.verifyContent()
+      if (this.isTransaction) {
+        if (commits.test(sql)) this.#stampChanges()
+        else if (!isCounted.test(sql)) this.#hasUncounted = true
+      } else if (!readsOnly.test(sql)) {
+        this.#files.verifyLog()
+        if (this.#isUnflushed) this.#emptyLog()
+        // What is copied from the log makes room in it.
+        if (this.#isFull) this.#copyLog(1)
+        this.#isFull = false
+      } else if (copiesLog.test(sql)) this.#files.verifyContent()
+      const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body, flushesLater) : body()
+      if (this.isTransaction) return result
+      // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
+      if (commitsNothing.test(sql)) this.#files.verifyContent()
+      else {
+        this.#files.verify()
+        this.#copyLog()
       }
+      return result
+    } catch (cause) {
+      this.#isFull ||= ((cause as { readonly errcode?: unknown }).errcode as number) === full
+      throw toSqlError(cause, "execute")
+    }
+  }
+
+  #run<A>(sql: string, body: () => A, flushesLater?: boolean): Effect.Effect<A, SqlError.SqlError> {
+    const once = Effect.try({
+      try: () => this.#runAtOnce(sql, body, flushesLater),
+      catch: (error) => error as SqlError.SqlError
     })
     // A transaction has the lock already.
     return Effect.suspend(() =>
@@ -139,12 +153,14 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   }
 
   /** A statement that commits by itself would have no stamp. */
-  #inTransaction<A>(body: () => A): A {
-    this.database.exec("BEGIN IMMEDIATE")
+  #inTransaction<A>(body: () => A, flushesLater: boolean): A {
+    // Then a commit does not wait for the disk. It cannot be set within a transaction.
+    if (flushesLater) this.database.exec("PRAGMA synchronous = NORMAL")
     try {
+      this.database.exec("BEGIN IMMEDIATE")
       const result = body()
       if (result === undefined) {
-        this.database.exec("ROLLBACK")
+        if (this.database.isTransaction) this.database.exec("ROLLBACK")
         return result
       }
       this.#hasUncounted = true
@@ -154,6 +170,8 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     } catch (error) {
       if (this.database.isTransaction) this.database.exec("ROLLBACK")
       throw error
+    } finally {
+      if (flushesLater) this.database.exec("PRAGMA synchronous = FULL")
     }
   }
 
@@ -167,8 +185,56 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     this.#files.verifyContent()
   }
 
-  transact: AtOnce.AtOnceConnection["transact"] = (body) =>
-    this.#run("INSERT", () => body((sql, params) => this.#prepare(sql).all(params)))
+  /** Copies all of the log into the file. The next transaction begins the log anew. */
+  #emptyLog(): void {
+    const [row] = this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
+    if (row?.["busy"] !== 0) throw Object.assign(new Error("Others still read what is in the log"), { errcode: busy })
+    this.#isUnflushed = false
+  }
+
+  /**
+   * Waits until the disk has the log. Where that fails, the system takes for written what is not, and says so only once: what is
+   * committed behind it would be lost with it. So the log is used no more before all of it has been copied into the file.
+   */
+  #flush(log: number): Effect.Effect<void, SqlError.SqlError> {
+    const flush = Effect.callback<void, SqlError.SqlError>((resume) => {
+      fdatasync(log, (error) => {
+        if (error === null && !this.#isUnflushed) return resume(Effect.void)
+        this.#isUnflushed = true
+        resume(Effect.fail(toSqlError(error ?? new Error("What comes before it is not on the disk"), "flush")))
+      })
+    })
+    return this.#flushing.withPermit(flush)
+  }
+
+  #transact<A>(body: AtOnce.Body<A>): () => A | undefined {
+    return () => {
+      try {
+        return body((sql, params) => this.#prepare(sql).allOrThrow(params))
+      } catch {
+        return undefined
+      }
+    }
+  }
+
+  #committed<A>(value: A | undefined, flushesLater: boolean): AtOnce.Committed<A> | undefined {
+    if (value === undefined) return undefined
+    const { log } = this.#files
+    return { value, onDisk: flushesLater && log !== undefined ? this.#flush(log) : undefined }
+  }
+
+  transact: AtOnce.AtOnceConnection["transact"] = (body, flushesLater) =>
+    Effect.map(this.#run("INSERT", this.#transact(body), flushesLater), (value) => this.#committed(value, flushesLater))
+
+  transactAtOnce: AtOnce.AtOnceClient["transactAtOnce"] = (body, flushesLater) => {
+    if (this.isTransaction) return undefined
+    try {
+      return this.#committed(this.#runAtOnce("INSERT", this.#transact(body), flushesLater), flushesLater)
+    } catch (error) {
+      if (isLocked(error as SqlError.SqlError)) return undefined
+      throw error
+    }
+  }
 
   execute: SqlConnection.Connection["execute"] = (sql, params, transformRows) =>
     this.#run(sql, () => {

@@ -6,6 +6,9 @@ import { FileReplaced } from "./file/FileReplaced.ts"
 const violationOfKey = 1555
 const violationOfIndex = 2067
 
+/** The primary result code SQLITE_BUSY: others use the file. */
+export const busy = 5
+
 /** The primary result code SQLITE_FULL: the disk has no room. */
 export const full = 13
 

@@ -33,7 +33,9 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
         },
         // The client itself reuses the log, as far as it can be copied into the file.
         makeRoom: Effect.sync(() => client.file && Reserve.release(client.file.path)),
-        verify: client.verifyFile
+        verify: client.verifyFile,
+        // One is written while the disk takes the one before it.
+        appendConcurrency: 2
       })
     )
   ).pipe(Layer.provide(SqliteClient.layer(config)))

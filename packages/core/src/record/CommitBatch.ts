@@ -8,6 +8,7 @@
  */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
@@ -141,16 +142,68 @@ export const commit = Effect.fnUntraced(function* (
       batch = members.filter((member) => replayOf(member) === undefined)
       if (batch.length === 0) return { written: [], outcomes: members.map((member) => replayOf(member)!) }
     } else {
-      for (const [index, { draft, key }] of drafts.entries()) {
-        const session = sessions.get(key)!
-        session.index.learn(draft.learned)
-        cache.set(key, { ...session, state: session.state ?? { number: result[index]!, generation: 0 } })
-      }
+      learn(cache, sessions, drafts, result)
       const written = new Map(batch.map((member, index) => [member, outcomeOf(appends[index]!)]))
       return { written: appends, outcomes: members.map((member) => replayOf(member) ?? written.get(member)!) }
     }
   }
 }, Spans.spanIfTraced("CommitBatch.commit"))
+
+/** What of a batch of several events is written at once at most (bytes): about 10 ms of work, in which nothing else runs. */
+const maxBytesAtOnce = 256 * 1024
+
+/**
+ * The same without a fiber, if the storage can do it at once: nearly always where it is in this thread. Undefined if nothing was
+ * committed, for whatever reason: `commit` does it, or says why not. Sessions that are not known are taken for new ones, which the
+ * storage finds out.
+ */
+export const commitAtOnce = (
+  storage: Storage["Service"],
+  cache: SessionCache,
+  ids: EventIds["Service"],
+  members: ReadonlyArray<Member>,
+  isAlone: boolean
+): Effect.Effect<Committed, StorageUnavailable> | undefined => {
+  if (storage.appendAtOnce === undefined || !isShort(members)) return undefined
+  const sessions = new Map<string, KnownSession>()
+  for (const { key } of members) {
+    const known = sessions.get(key) ?? cache.get(key) ?? unknownSession()
+    if (known.isContended) return undefined
+    sessions.set(key, known)
+  }
+  const writeNext = writer(members, sessions)
+  const drafts = members.map(writeNext)
+  const appends = identify(members, drafts, ids)
+  const appended = storage.appendAtOnce(appends, isAlone)
+  if (appended === undefined) return undefined
+  const toCommitted = (numbers: ReadonlyArray<number>): Committed => {
+    learn(cache, sessions, drafts, numbers)
+    return { written: appends, outcomes: appends.map(outcomeOf) }
+  }
+  const exit = exitOf(appended)
+  return exit === undefined ? Effect.map(appended, toCommitted) : Exit.map(exit, toCommitted)
+}
+
+/** How an effect ended that has ended already. */
+export const exitOf = <A, E>(effect: Effect.Effect<A, E> | undefined): Exit.Exit<A, E> | undefined =>
+  Exit.isExit(effect) ? (effect as Exit.Exit<A, E>) : undefined
+
+const isShort = (members: ReadonlyArray<Member>): boolean =>
+  members.length === 1 || members.reduce((bytes, { event }) => bytes + event.payload.text.length, 0) <= maxBytesAtOnce
+
+/** What was committed is known from now on. */
+const learn = (
+  cache: SessionCache,
+  sessions: ReadonlyMap<string, KnownSession>,
+  drafts: ReadonlyArray<Drafted>,
+  numbers: ReadonlyArray<number>
+): void => {
+  for (const [index, { draft, key }] of drafts.entries()) {
+    const session = sessions.get(key)!
+    session.index.learn(draft.learned)
+    cache.set(key, { ...session, state: session.state ?? { number: numbers[index]!, generation: 0 } })
+  }
+}
 
 const outcomeOf = ({ idempotency, summary: { id, receivedAt } }: AppendEvent): Outcome => ({
   id,
@@ -176,19 +229,26 @@ const largeTextBytes = 32 * 1024
 /** A batch of this many events means that the process is busy: it is compressed with less effort. */
 const quickFromEvents = 8
 
-/** Writes the packs of a batch, each on top of the one before. The cached indexes change only after the commit. */
-const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) {
+/** Writes the packs of a batch in their order, each on top of the one before. The cached indexes change only after the commit. */
+const writer = (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) => {
   const forks = new Map<string, KnownSession["index"]>()
-  const drafts: Array<Drafted> = []
   const effort = batch.length < quickFromEvents ? "thorough" : "quick"
-  const slice = batch.some(({ event }) => event.payload.text.length >= largeTextBytes) ? sliceMs.large : sliceMs.small
-  let sliceStartedMs = performance.now()
-  for (const { event, key } of batch) {
+  return ({ event, key }: Member): Drafted => {
     const { index, state } = sessions.get(key)!
     const fork = forks.get(key) ?? index.fork()
     forks.set(key, fork)
     const draft = draftOf(event, state, fork)
-    drafts.push({ key, draft, pack: packOf(state, draft, effort) })
+    return { key, draft, pack: packOf(state, draft, effort) }
+  }
+}
+
+const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) {
+  const writeNext = writer(batch, sessions)
+  const drafts: Array<Drafted> = []
+  const slice = batch.some(({ event }) => event.payload.text.length >= largeTextBytes) ? sliceMs.large : sliceMs.small
+  let sliceStartedMs = performance.now()
+  for (const member of batch) {
+    drafts.push(writeNext(member))
     if (performance.now() - sliceStartedMs < slice) continue
     yield* Effect.yieldNow
     sliceStartedMs = performance.now()
@@ -226,7 +286,7 @@ const append = Effect.fnUntraced(function* (
 ) {
   for (let staleIds = 0; staleIds < maxStaleIds; staleIds++) {
     const startedMs = performance.now()
-    const appends = yield* identify(batch, drafts, ids)
+    const appends = identify(batch, drafts, ids)
     const result = yield* storage.appendEvents(appends).pipe(
       Effect.catchTags({
         "session-conflict": (conflict) => Effect.succeed(conflict),
@@ -236,21 +296,21 @@ const append = Effect.fnUntraced(function* (
     )
     if (!(result instanceof StaleIds)) return { appends, result }
     // The next try may take as long until its ids are judged.
-    yield* ids.continueFrom(result.notBefore + Math.ceil(performance.now() - startedMs))
+    ids.continueFrom(result.notBefore + Math.ceil(performance.now() - startedMs))
   }
   return yield* new StorageUnavailable({ cause: new Error("The ids of events are always too old") })
 })
 
 /** Gives the events their ids, in their order. */
-const identify = Effect.fnUntraced(function* (
+const identify = (
   batch: ReadonlyArray<Member>,
   drafts: ReadonlyArray<Drafted>,
   eventIds: EventIds["Service"]
-): Effect.fn.Return<ReadonlyArray<AppendEvent>> {
-  const { ids, now } = yield* eventIds.next(batch.map(({ event }) => event.session))
+): ReadonlyArray<AppendEvent> => {
+  const { ids, now } = eventIds.next(batch.map(({ event }) => event.session))
   return batch.map(({ event: { given, idempotency, metadata, project, withId } }, index) => {
     const { checksums, rules, summary } = withId(given?.id ?? ids[index]!, given?.receivedAt ?? now)
     const hasNewId = given === undefined
     return { project, summary, checksums, rules, metadata, pack: drafts[index]!.pack, idempotency, hasNewId }
   })
-})
+}

@@ -49,34 +49,38 @@ const queueBytes = Metric.gauge("tachograph_queue_bytes", {
   description: "Bytes of the bodies of those events"
 })
 
-/** Counts a committed batch, which took this many seconds. */
-export const committed = (written: ReadonlyArray<AppendEvent>, seconds: number): Effect.Effect<void> => {
-  // Every event of it was a replay.
-  if (written.length === 0) return Effect.void
-  let sent = 0
-  let stored = 0
-  for (const { pack, summary } of written) {
-    sent += summary.inputsBytes + summary.outputBytes
-    stored += pack.bytes.length
-  }
-  return Effect.all(
-    [
-      // Creates the series with the first batch: Prometheus sees no increase in a series that did not exist before.
-      Metric.update(replays, 0),
-      Metric.update(failures, 0),
-      Metric.update(events, written.length),
-      Metric.update(sentBytes, sent),
-      Metric.update(storedBytes, stored),
-      Metric.update(batchEvents, written.length),
-      Metric.update(commitSeconds, seconds)
-    ],
-    { discard: true }
-  )
+export interface CommitMetrics {
+  /** Counts a committed batch, which took this many seconds. */
+  readonly committed: (written: ReadonlyArray<AppendEvent>, seconds: number) => void
+  readonly replayed: () => void
+  readonly failed: () => void
 }
 
-export const replayed: Effect.Effect<void> = Metric.update(replays, 1)
-
-export const failed: Effect.Effect<void> = Metric.update(failures, 1)
+export const make: Effect.Effect<CommitMetrics> = Effect.map(Effect.context<never>(), (context) => {
+  const committed: CommitMetrics["committed"] = (written, seconds) => {
+    // Every event of it was a replay.
+    if (written.length === 0) return
+    let sent = 0
+    let stored = 0
+    for (const { pack, summary } of written) {
+      sent += summary.inputsBytes + summary.outputBytes
+      stored += pack.bytes.length
+    }
+    // Creates the series with the first batch: Prometheus sees no increase in a series that did not exist before.
+    replays.updateUnsafe(0, context)
+    failures.updateUnsafe(0, context)
+    events.updateUnsafe(written.length, context)
+    sentBytes.updateUnsafe(sent, context)
+    storedBytes.updateUnsafe(stored, context)
+    batchEvents.updateUnsafe(written.length, context)
+    commitSeconds.updateUnsafe(seconds, context)
+  }
+  return {
+    committed,
+    replayed: () => replays.updateUnsafe(1, context),
+    failed: () => failures.updateUnsafe(1, context)
+  }
+})
 
 const answerBytes = Metric.gauge("tachograph_answer_bytes", {
   description: "Bytes of answers above 16 KiB that are being read, or that their clients have not taken yet"

@@ -3,7 +3,6 @@
  * random bits and the bucket of the session. If the clock steps back, the last millisecond is kept; if the counter overflows,
  * the next one is used.
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -23,23 +22,28 @@ export class EventIds extends Context.Service<
   EventIds,
   {
     /** The next ids, for an event of each of these sessions, in their order. */
-    readonly next: (sessions: ReadonlyArray<string>) => Effect.Effect<NewIds>
+    readonly next: (sessions: ReadonlyArray<string>) => NewIds
     /** Gives no ids of an earlier time than this from now on (epoch milliseconds). */
-    readonly continueFrom: (epochMillis: number) => Effect.Effect<void>
+    readonly continueFrom: (epochMillis: number) => void
   }
 >()("tachograph/core/EventIds") {
-  static readonly layer = Layer.sync(EventIds, () => {
-    const nextUuid = makeUuid7()
-    let earliest = 0
-    return EventIds.of({
-      next: (sessions) =>
-        Effect.map(Clock.currentTimeMillis, (now) => ({
-          ids: sessions.map((session) => nextUuid(Math.max(now, earliest), Bucket.ofSession(session)) as EventId),
-          now: DateTime.makeUnsafe(now)
-        })),
-      continueFrom: (epochMillis) => Effect.sync(() => void (earliest = Math.max(earliest, epochMillis)))
+  static readonly layer = Layer.effect(
+    EventIds,
+    Effect.clockWith((clock) => {
+      const nextUuid = makeUuid7()
+      let earliest = 0
+      return Effect.succeed({
+        next: (sessions: ReadonlyArray<string>) => {
+          const now = clock.currentTimeMillisUnsafe()
+          return {
+            ids: sessions.map((session) => nextUuid(Math.max(now, earliest), Bucket.ofSession(session)) as EventId),
+            now: DateTime.makeUnsafe(now)
+          }
+        },
+        continueFrom: (epochMillis: number) => void (earliest = Math.max(earliest, epochMillis))
+      })
     })
-  })
+  )
 }
 
 const maxCounter = 0xfff

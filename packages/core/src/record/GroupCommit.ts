@@ -20,6 +20,7 @@ import { SessionCache, SessionCacheBytes } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
+import * as Spans from "../telemetry/Spans.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import { CommitLimits } from "./CommitLimits.ts"
 import * as CommitMetrics from "./CommitMetrics.ts"
@@ -97,31 +98,62 @@ interface Committing {
   readonly sessions: SessionCache
   readonly ids: EventIds["Service"]
   readonly wait: QueueWait
+  readonly metrics: CommitMetrics.CommitMetrics
   readonly completeJobs: CompleteJobs
+  /** Whether spans are recorded, of which a batch that is committed at once has none. */
+  readonly isTraced: boolean
 }
 
-/** Commits a batch and completes its jobs. A batch that fails with a defect is halved until the faulty event is alone. */
-const committing = ({ completeJobs, ids, sessions, storage, wait }: Committing) => {
-  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const startedMs = performance.now()
-      return Effect.flatMap(Effect.exit(CommitBatch.commit(storage, sessions, ids, batch)), (exit) => {
-        if (Exit.isFailure(exit)) {
-          // Their cached indexes may already contain pieces of this batch.
-          for (const { key } of batch) sessions.delete(key)
-          if (batch.length > 1 && Cause.hasDies(exit.cause)) {
-            const middle = batch.length >>> 1
-            return Effect.andThen(commitBatch(batch.slice(0, middle), stale), commitBatch(batch.slice(middle), stale))
-          }
+/**
+ * Commits a batch and completes its jobs: at once if it can be, then it returns an `Exit`. A batch that fails with a defect is halved
+ * until the faulty event is alone.
+ */
+const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, wait }: Committing) => {
+  const atOnce = (batch: ReadonlyArray<Job>, isAlone: boolean) => {
+    if (isTraced) return undefined
+    try {
+      return CommitBatch.commitAtOnce(storage, sessions, ids, batch, isAlone)
+    } catch (defect) {
+      return Exit.die(defect)
+    }
+  }
+
+  const commitBatch = (
+    batch: ReadonlyArray<Job>,
+    stale: StaleDuringBatch,
+    isAlone: boolean = false
+  ): Effect.Effect<void> => {
+    const startedMs = performance.now()
+    const end = (exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable>): Effect.Effect<void> => {
+      if (Exit.isFailure(exit)) {
+        // Their cached indexes may already contain pieces of this batch.
+        for (const { key } of batch) sessions.delete(key)
+        if (batch.length > 1 && Cause.hasDies(exit.cause)) {
+          const middle = batch.length >>> 1
+          return Effect.forEach(
+            [batch.slice(0, middle), batch.slice(middle)],
+            (half) => Effect.suspend(() => commitBatch(half, stale)),
+            { discard: true }
+          )
         }
-        for (const [project, session] of stale) sessions.deleteNumber(project, session)
-        completeJobs(batch, exit)
-        if (Exit.isFailure(exit)) return CommitMetrics.failed
-        const seconds = (performance.now() - startedMs) / 1000
-        wait.sampleThroughput(batch.length, seconds, storage.appendConcurrency)
-        return CommitMetrics.committed(exit.value.written, seconds)
-      })
-    })
+      }
+      for (const [project, session] of stale) sessions.deleteNumber(project, session)
+      completeJobs(batch, exit)
+      if (Exit.isFailure(exit)) {
+        metrics.failed()
+        return Exit.void
+      }
+      const seconds = (performance.now() - startedMs) / 1000
+      wait.sampleThroughput(batch.length, seconds, storage.appendConcurrency)
+      metrics.committed(exit.value.written, seconds)
+      return Exit.void
+    }
+    const committed = atOnce(batch, isAlone)
+    const exit = CommitBatch.exitOf(committed)
+    return exit === undefined
+      ? Effect.flatMap(Effect.exit(committed ?? CommitBatch.commit(storage, sessions, ids, batch)), end)
+      : end(exit)
+  }
   return commitBatch
 }
 
@@ -171,7 +203,9 @@ const make = Effect.gen(function* () {
   const wait = new QueueWait(limits.queue.waitMs)
   const inFlightKeys = new InFlightKeys<Job>()
   const completeJobs = completing(inFlightKeys)
-  const commitBatch = committing({ storage, sessions, ids, wait, completeJobs })
+  const metrics = yield* CommitMetrics.make
+  const isTraced = yield* Spans.isTraced
+  const commitBatch = committing({ storage, sessions, ids, wait, metrics, completeJobs, isTraced })
   let isClosed = false
   const closed = Exit.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
   // Runs last. Nothing is known of an event that arrived while it closed, or in a batch that did not end in time: it must not wait.
@@ -208,17 +242,9 @@ const make = Effect.gen(function* () {
    * takes no timer.
    */
   const schedulePump = (): void => {
-    if (isPumpScheduled) return
+    if (isPumpScheduled || queue.size === 0) return
     isPumpScheduled = true
-    run(
-      Effect.andThen(
-        Effect.yieldNow,
-        Effect.sync(() => {
-          isPumpScheduled = false
-          pump()
-        })
-      )
-    )
+    run(pumpNext)
   }
 
   const pump = (): void => {
@@ -228,18 +254,30 @@ const make = Effect.gen(function* () {
       waiting.look()
       const stale: StaleDuringBatch = []
       activeBatches.add(stale)
+      const end = () => {
+        activeBatches.delete(stale)
+        queue.release(batch)
+        schedulePump()
+      }
+      const committing = commitBatch(batch, stale, batch.length === 1 && activeBatches.size === 1)
+      if (Exit.isExit(committing)) return end()
       run(
-        Effect.onExit(commitBatch(batch, stale), (exit) => {
+        Effect.onExit(committing, (exit) => {
           // It was interrupted.
           if (Exit.isFailure(exit)) completeJobs(batch, closed)
-          activeBatches.delete(stale)
-          queue.release(batch)
-          schedulePump()
+          end()
           return Effect.void
         })
       )
     }
   }
+  const pumpNext = Effect.andThen(
+    Effect.yieldNow,
+    Effect.sync(() => {
+      isPumpScheduled = false
+      pump()
+    })
+  )
 
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
     const job = jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
@@ -254,7 +292,8 @@ const make = Effect.gen(function* () {
     return Effect.flatMap(Deferred.await(job.done), (written) => {
       if (!isSameBody(written.idempotency, idempotency)) return Effect.fail(new IdempotencyKeyReused())
       if (isFirst && !written.isReplay) return Effect.succeed(written)
-      return Effect.as(CommitMetrics.replayed, { ...written, isReplay: true })
+      metrics.replayed()
+      return Effect.succeed({ ...written, isReplay: true })
     })
   }
 

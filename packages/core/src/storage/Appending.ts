@@ -1,7 +1,9 @@
 /** What is appended, and what keeps it from being. */
 import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { EventChecksums } from "../domain/EventChecksums.ts"
 import type { Idempotency } from "../domain/IdempotencyKey.ts"
@@ -97,6 +99,18 @@ export interface Appending {
   readonly appendEvents: (
     events: ReadonlyArray<AppendEvent>
   ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict | StaleIds>
+  /**
+   * The same for new events of names that are known, where nothing conflicts, without waiting for anybody: the transaction has run when it
+   * returns. The effect succeeds when what was appended is on the disk, which is waited for at once if the caller `isAlone`; others can
+   * see it before. Undefined if nothing was appended, for whatever reason: `appendEvents` does it, or says why not. Only of storages
+   * in the thread of the caller.
+   */
+  readonly appendAtOnce?:
+    | ((
+        events: ReadonlyArray<AppendEvent>,
+        isAlone: boolean
+      ) => Effect.Effect<ReadonlyArray<number>, StorageUnavailable> | undefined)
+    | undefined
   /** How many calls of `appendEvents` to run concurrently for the best throughput. */
   readonly appendConcurrency: number
 }

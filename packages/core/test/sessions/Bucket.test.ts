@@ -17,7 +17,7 @@ it("spreads names evenly", () => {
 it("is in the ids of a session's events", async () => {
   const sessions = Array.from({ length: 1000 }, (_, n) => `session-${n}`)
   const { ids } = await Effect.runPromise(
-    Effect.flatMap(EventIds, ({ next }) => next(sessions)).pipe(Effect.provide(EventIds.layer))
+    Effect.map(EventIds, ({ next }) => next(sessions)).pipe(Effect.provide(EventIds.layer))
   )
   expect(ids.map(Bucket.ofId)).toEqual(sessions.map(Bucket.ofSession))
 })

@@ -3,10 +3,8 @@
  * to save. `AppendInOneStatement` is its counterpart for Postgres.
  */
 import type { AppendEvent } from "@tachograph/core"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import type { SqlClient, SqlError } from "effect/sql"
-import * as AtOnce from "../dialect/AtOnce.ts"
+import type { SqlClient } from "effect/sql"
+import type * as AtOnce from "../dialect/AtOnce.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -19,11 +17,14 @@ import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as NewIds from "./NewIds.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 
-/** As in `AppendInOneStatement`. A transaction that appends nothing is rolled back. */
+/**
+ * The body of a transaction, which returns the number of each event's session. Undefined, as what the body returns, if `AppendEvents` has
+ * to do it, or to find out what conflicts. `now` is in epoch milliseconds.
+ */
 export const make = (
   sql: SqlClient.SqlClient,
   versions: AgentVersionNumbers.AgentVersions
-): ((batch: EventRows.Batch) => Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError>) => {
+): ((batch: EventRows.Batch, now: number) => AtOnce.Body<ReadonlyArray<number>> | undefined) => {
   const packs = BulkValues.ofOneRow(
     sql,
     BulkValues.named(EventRows.packTypes),
@@ -90,11 +91,11 @@ export const make = (
     return batch.events.map(({ summary }) => numbers.get(summary.session)!)
   }
 
-  return Effect.fnUntraced(function* (batch: EventRows.Batch) {
-    const isKnown = ({ pack, summary }: AppendEvent) =>
-      pack.shared.length === 0 && versions.cached(batch.project_id, summary) !== undefined
-    if (!batch.events.every(isKnown)) return undefined
-    const now = yield* Clock.currentTimeMillis
-    return yield* AtOnce.transact(sql, (run) => appendTo(run, batch, now))
-  })
+  const isKnown =
+    (project_id: number) =>
+    ({ pack, summary }: AppendEvent) =>
+      pack.shared.length === 0 && versions.cached(project_id, summary) !== undefined
+
+  return (batch, now) =>
+    batch.events.every(isKnown(batch.project_id)) ? (run) => appendTo(run, batch, now) : undefined
 }

@@ -1,7 +1,9 @@
 /** Appends events, in one transaction. */
 import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as AtOnce from "../dialect/AtOnce.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -24,15 +26,19 @@ type ByProject = ReadonlyArray<EventRows.Batch>
 const sessionsOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<string> =>
   Array.from(new Set(events.map(({ summary }) => summary.session)))
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, derivation: Derivation.Derivation) => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  projects: Projects.Projects,
+  derivation: Derivation.Derivation,
+  clock: Clock.Clock
+) => {
   const pieces = SharedPieces.make(sql)
   const keys = IdempotencyKeys.make(sql)
   const agentVersions = AgentVersionNumbers.make(sql)
   const kinds = EventKinds.make(sql)
   const newIds = NewIds.make(sql)
-  const appendKnown = Dialects.of(sql).changesInOneStatement
-    ? AppendInOneStatement.make(sql, agentVersions)
-    : AppendAtOnce.make(sql, agentVersions)
+  const inOneStatement = AppendInOneStatement.make(sql, agentVersions)
+  const atOnce = AppendAtOnce.make(sql, agentVersions)
   const appendToProject = AppendToProject.make(sql, projects, derivation, agentVersions, pieces)
   const { repair, repairStates } = CounterRepair.make(sql)
 
@@ -80,13 +86,22 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     })
   })
 
-  const tryQuickly: typeof appendKnown = (batch) =>
-    Effect.catchIf(
-      appendKnown(batch),
+  /** The body of a transaction that appends a batch at once, if it can be. */
+  const bodyOf = (batch: EventRows.Batch) => atOnce(batch, clock.currentTimeMillisUnsafe())
+
+  /** Undefined if nothing was appended, for whatever reason: the steps do it, or say why not. */
+  const tryQuickly = (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
+    if (!Dialects.of(sql).changesInOneStatement) {
+      const body = bodyOf(batch)
+      return body === undefined ? Effect.undefined : AtOnce.transact(sql, body, batch.events.length > 1)
+    }
+    return Effect.catchIf(
+      inOneStatement(batch),
       // Damage: the steps find it, too.
       (error) => error.reason._tag === "UniqueViolation" || isCorruption(error),
-      () => Effect.succeed(undefined)
+      () => Effect.undefined
     )
+  }
 
   const appendEvents = Effect.fn("SqlStorage.appendEvents")(function* (events: ReadonlyArray<AppendEvent>) {
     const grouped = new Map<number, Array<AppendEvent>>()
@@ -120,5 +135,20 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, deri
     return events.map((event) => sessions.get(event)!)
   })
 
-  return { appendEvents }
+  /** New events of one project, with what is known of them to the process; undefined if it does not know all that they name. */
+  const knownBatch = (events: ReadonlyArray<AppendEvent>): EventRows.Batch | undefined => {
+    const [first] = events
+    const project_id = first && projects.cached(first.project)
+    if (project_id === undefined || events.some(({ project }) => project !== first!.project)) return undefined
+    const numbers = Derivation.areLate(events) ? undefined : kinds.cached(project_id, events)
+    return numbers && { project_id, events, kinds: numbers }
+  }
+
+  const appendAtOnce = (events: ReadonlyArray<AppendEvent>, flushesLater: boolean) => {
+    const batch = knownBatch(events)
+    const body = batch && bodyOf(batch)
+    return body && (sql as AtOnce.AtOnceClient).transactAtOnce(body, flushesLater)
+  }
+
+  return { appendEvents, appendAtOnce: Dialects.of(sql).changesInOneStatement ? undefined : appendAtOnce }
 }

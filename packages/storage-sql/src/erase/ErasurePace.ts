@@ -11,13 +11,15 @@ import * as Semaphore from "effect/Semaphore"
 const pausePerStep = 9
 
 export interface ErasurePace {
+  /** Notes that an append begins, or has ended. */
+  readonly note: () => void
   /** Runs an append. */
   readonly append: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Runs a step of an erasure. Waits for a pause after the step before it if there were appends in between. */
   readonly erase: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-export const unlimited: ErasurePace = { append: (effect) => effect, erase: (effect) => effect }
+export const unlimited: ErasurePace = { note: () => {}, append: (effect) => effect, erase: (effect) => effect }
 
 export const make = Effect.fnUntraced(function* (): Effect.fn.Return<ErasurePace> {
   const steps = yield* Semaphore.make(1)
@@ -25,12 +27,14 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<ErasurePace
   let appends = 0
   /** `appends` at the begin of the last step, and until when the next one waits if it has changed (ms). */
   let last = { appends: 0, pauseUntilMs: 0 }
-  const count = Effect.sync(() => {
+  const note = () => {
     appends++
-  })
+  }
+  const noted = Effect.sync(note)
 
   return {
-    append: (effect) => Effect.andThen(count, Effect.ensuring(effect, count)),
+    note,
+    append: (effect) => Effect.andThen(noted, Effect.ensuring(effect, noted)),
     erase: (effect) =>
       steps.withPermit(
         Effect.gen(function* () {

@@ -21,6 +21,9 @@ const keyOf = (
 ): string =>
   `${fingerprintId} ${api} ${priceIsExact} ${unpriced} ${unpricedParts} ${rules}${price === null ? "" : `=${price}`}`
 
+/** Events that get the numbers of their kinds. */
+type Numbered = ReadonlyArray<Pick<AppendEvent, "rules" | "summary">>
+
 /** The kinds of a project. */
 interface Known {
   /** The highest number that was read. */
@@ -104,10 +107,7 @@ export const make = (sql: SqlClient.SqlClient) => {
    * The number of each event's kind; creates those that do not exist. Do not call it in a transaction: a rollback would leave wrong
    * numbers in the cache.
    */
-  const ensureAll = Effect.fnUntraced(function* (
-    project_id: number,
-    events: ReadonlyArray<Pick<AppendEvent, "rules" | "summary">>
-  ) {
+  const ensureAll = Effect.fnUntraced(function* (project_id: number, events: Numbered) {
     const { numbers } = knownOf(project_id)
     const kinds: Array<number> = []
     for (const { rules, summary } of events) {
@@ -116,5 +116,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     return kinds
   })
 
-  return { ensureAll, rulesOf }
+  /** The number of each event's kind; undefined if one is not known to the process. */
+  const cached = (project_id: number, events: Numbered): ReadonlyArray<number> | undefined => {
+    const { numbers } = knownOf(project_id)
+    const kinds: Array<number> = []
+    for (const { rules, summary } of events) {
+      const number = numbers.get(keyOf(summary, rules))
+      if (number === undefined) return undefined
+      kinds.push(number)
+    }
+    return kinds
+  }
+
+  return { cached, ensureAll, rulesOf }
 }

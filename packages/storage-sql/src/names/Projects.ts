@@ -8,6 +8,8 @@ import * as NextNumber from "./NextNumber.ts"
 export const none = -1
 
 export interface Projects {
+  /** Undefined if it is not known to the process. */
+  readonly cached: (project: ProjectId) => number | undefined
   /** `none` if the project does not exist. */
   readonly find: (project: ProjectId) => Effect.Effect<number, SqlError.SqlError>
   /** Creates the project if needed. Do not call it in a transaction: a rollback would leave a wrong number in the cache. */
@@ -43,5 +45,5 @@ export const make = (sql: SqlClient.SqlClient): Projects => {
     (rows) => rows.map(({ project_name }) => project_name)
   )
 
-  return { find, findOrCreate, list }
+  return { cached: (project) => cache.get(project), find, findOrCreate, list }
 }

@@ -1,7 +1,9 @@
 /** What every operation of the storage has: a bound in time, measurements, and the database's errors translated. */
 import type { Errors } from "@tachograph/core"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql"
+import type * as AtOnce from "../dialect/AtOnce.ts"
 import { corruptionAsDamage, isFull, translate } from "./SqlErrors.ts"
 import * as StorageMetrics from "./StorageMetrics.ts"
 
@@ -31,12 +33,36 @@ interface OperationsOptions {
 export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
   const { connections, isDistributed, makeRoom, operationTimeoutMs } = options
   const { timed, tracked } = yield* StorageMetrics.make(connections)
+  const clock = yield* Clock.Clock
   const bounded = <A, E>(effect: Effect.Effect<A, E | SqlError.SqlError>) =>
     translate(tracked(effect), operationTimeoutMs, isDistributed)
 
   const operation = <Args extends ReadonlyArray<unknown>, A, E>(name: string, run: Run<Args, A, E>) => {
     const call = timed(name)
     return (...args: Args) => call(bounded(run(...args)))
+  }
+
+  /**
+   * An operation whose transaction runs at once, in the thread of the caller. Undefined if it was not tried, or has changed nothing. What
+   * it is called with should fail is the effect's.
+   */
+  const operationAtOnce = <Args extends ReadonlyArray<unknown>, A>(
+    name: string,
+    run: (...args: Args) => AtOnce.Committed<A> | undefined
+  ) => {
+    const call = timed(name)
+    return (...args: Args): Effect.Effect<A, Errors.StorageUnavailable> | undefined => {
+      const started = clock.monotonicTimeNanosUnsafe()
+      try {
+        const committed = run(...args)
+        if (committed === undefined) return undefined
+        if (committed.onDisk !== undefined) return call(bounded(Effect.as(committed.onDisk, committed.value)))
+        call.count(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9)
+        return Effect.succeed(committed.value)
+      } catch (error) {
+        return call(bounded(Effect.fail(error as SqlError.SqlError)))
+      }
+    }
   }
 
   /** An operation without arguments. */
@@ -62,7 +88,7 @@ export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
     return Object.fromEntries(named) as Translated<Runs>
   }
 
-  return { operation, operationOf, operations, reading, erasing }
+  return { operation, operationAtOnce, operationOf, operations, reading, erasing }
 })
 
 export type Operations = Effect.Success<ReturnType<typeof make>>

@@ -27,9 +27,15 @@ const isFailure = (exit: Exit.Exit<unknown, unknown>): boolean =>
         (reason.error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable")
   )
 
+export interface Timed {
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  /** Counts an operation of its own that has succeeded. */
+  readonly count: (seconds: number) => void
+}
+
 export interface StorageMetrics {
   /** Measures an operation as its caller sees it, and counts a failure of the database. Domain errors are not failures. */
-  readonly timed: (operation: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly timed: (operation: string) => Timed
   /** Counts an operation as in progress for as long as it may use a connection, which can be longer than its caller waits. */
   readonly tracked: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -66,16 +72,20 @@ export const make = Effect.fnUntraced(function* (
         attributes: { operation },
         incremental: true
       })
-      return (effect) =>
+      const count = (duration: number, failed = 0) => {
+        seconds.updateUnsafe(duration, context)
+        // Adds 0 on success too: the first failure is an increase only if the series exists before it.
+        failures.updateUnsafe(failed, context)
+      }
+      const time = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.clockWith((clock) => {
           const started = clock.monotonicTimeNanosUnsafe()
           return Effect.onExit(effect, (exit) => {
-            seconds.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9, context)
-            // Adds 0 on success too: the first failure is an increase only if the series exists before it.
-            failures.updateUnsafe(isFailure(exit) ? 1 : 0, context)
+            count(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9, isFailure(exit) ? 1 : 0)
             return Effect.void
           })
         })
+      return Object.assign(time, { count: (duration: number) => count(duration) })
     }
   }
 })

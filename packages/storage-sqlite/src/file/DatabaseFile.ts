@@ -134,6 +134,8 @@ export interface OpenFiles {
   readonly stamp: ((stamp: number) => void) | undefined
   /** Frames in the log. */
   readonly frames: () => number
+  /** A descriptor of the log; none where there is none. */
+  readonly log: number | undefined
   readonly close: () => void
 }
 
@@ -143,6 +145,7 @@ const notOpen = (database: DatabaseSync): OpenFiles => ({
   verifyContent: () => {},
   stamp: undefined,
   frames: () => 0,
+  log: undefined,
   close: () => database.close()
 })
 
@@ -150,7 +153,7 @@ const notOpen = (database: DatabaseSync): OpenFiles => ({
 const maxComparisons = 10
 
 /** Takes the files that the paths lead to now for those that are open. */
-export const open = (database: DatabaseSync, filename: string): OpenFiles => {
+export const open = (database: DatabaseSync, filename: string, readOnly: boolean): OpenFiles => {
   const location = database.location()
   // A database in memory or in a temporary file.
   if (location === null || location === "") return notOpen(database)
@@ -165,7 +168,8 @@ export const open = (database: DatabaseSync, filename: string): OpenFiles => {
   }
   // Without a log there is nothing that a connection could not read again.
   if (!files.has(log)) return notOpen(database)
-  const logDescriptor = openSync(log, "r")
+  // For writing too, because some systems flush no other descriptor.
+  const logDescriptor = openSync(log, readOnly ? "r" : "r+")
   const [{ page_size: pageBytes }] = database.prepare("PRAGMA page_size").all() as [{ page_size: number }]
   const checkpoint = database.prepare("PRAGMA wal_checkpoint(NOOP)")
   const dataVersion = database.prepare("PRAGMA data_version")
@@ -197,6 +201,7 @@ export const open = (database: DatabaseSync, filename: string): OpenFiles => {
 
   return {
     frames: () => logState()?.frames ?? 0,
+    log: logDescriptor,
     verifyContent,
     stamp: main.stamp.bind(main),
     verify: () => {
