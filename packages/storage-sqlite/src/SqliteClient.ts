@@ -122,6 +122,7 @@ export const make = Effect.fnUntraced(function* ({
       Effect.runSync(
         semaphore.withPermitsIfAvailable(1)(Effect.sync(() => connection.transactAtOnce(body, flushesLater)))
       ).pipe(Option.getOrUndefined),
+    flush: connection.flush,
     file,
     checkFile,
     verifyFile: Effect.try({ try: checkFile, catch: (cause) => toSqlError(cause, "verify") })

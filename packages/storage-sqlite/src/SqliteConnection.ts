@@ -196,7 +196,9 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
    * Waits until the disk has the log. Where that fails, the system takes for written what is not, and says so only once: what is
    * committed behind it would be lost with it. So the log is used no more before all of it has been copied into the file.
    */
-  #flush(log: number): Effect.Effect<void, SqlError.SqlError> {
+  get flush(): Effect.Effect<void, SqlError.SqlError> {
+    const { log } = this.#files
+    if (log === undefined) return Effect.void
     const flush = Effect.callback<void, SqlError.SqlError>((resume) => {
       fdatasync(log, (error) => {
         if (error === null && !this.#isUnflushed) return resume(Effect.void)
@@ -207,7 +209,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     return this.#flushing.withPermit(flush)
   }
 
-  #transact<A>(body: AtOnce.Body<A>): () => A | undefined {
+  #bodyOf<A>(body: AtOnce.Body<A>): () => A | undefined {
     return () => {
       try {
         return body((sql, params) => this.#prepare(sql).allOrThrow(params))
@@ -218,18 +220,16 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   }
 
   #committed<A>(value: A | undefined, flushesLater: boolean): AtOnce.Committed<A> | undefined {
-    if (value === undefined) return undefined
-    const { log } = this.#files
-    return { value, onDisk: flushesLater && log !== undefined ? this.#flush(log) : undefined }
+    return value === undefined ? undefined : { value, onDisk: flushesLater ? this.flush : undefined }
   }
 
   transact: AtOnce.AtOnceConnection["transact"] = (body, flushesLater) =>
-    Effect.map(this.#run("INSERT", this.#transact(body), flushesLater), (value) => this.#committed(value, flushesLater))
+    Effect.map(this.#run("INSERT", this.#bodyOf(body), flushesLater), (value) => this.#committed(value, flushesLater))
 
   transactAtOnce: AtOnce.AtOnceClient["transactAtOnce"] = (body, flushesLater) => {
     if (this.isTransaction) return undefined
     try {
-      return this.#committed(this.#runAtOnce("INSERT", this.#transact(body), flushesLater), flushesLater)
+      return this.#committed(this.#runAtOnce("INSERT", this.#bodyOf(body), flushesLater), flushesLater)
     } catch (error) {
       if (isLocked(error as SqlError.SqlError)) return undefined
       throw error

@@ -193,6 +193,75 @@ const expiring = (
   }
 }
 
+interface Pumping {
+  readonly queue: CommitQueue<Job>
+  readonly waiting: ReturnType<typeof expiring>
+  readonly appendConcurrency: number
+  readonly commitBatch: ReturnType<typeof committing>
+  readonly completeJobs: CompleteJobs
+  /** How the jobs end of a batch that was interrupted. */
+  readonly closed: Exit.Exit<never, StorageUnavailable>
+  readonly run: (effect: Effect.Effect<void>) => unknown
+}
+
+/** Takes batches out of the queue, and has them committed. */
+const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, run, waiting }: Pumping) => {
+  const active = new Set<StaleDuringBatch>()
+  let isScheduled = false
+
+  const pump = (): void => {
+    while (active.size < appendConcurrency && queue.size > 0) {
+      const batch = queue.takeBatch()
+      if (batch.length === 0) return
+      waiting.look()
+      const stale: StaleDuringBatch = []
+      active.add(stale)
+      const end = () => {
+        active.delete(stale)
+        queue.release(batch)
+        schedule()
+      }
+      const committing = commitBatch(batch, stale, batch.length === 1 && active.size === 1)
+      if (Exit.isExit(committing)) return end()
+      run(
+        Effect.onExit(committing, (exit) => {
+          if (Exit.isFailure(exit)) completeJobs(batch, closed)
+          end()
+          return Effect.void
+        })
+      )
+    }
+  }
+
+  const pumpNext = Effect.andThen(
+    Effect.yieldNow,
+    Effect.sync(() => {
+      isScheduled = false
+      pump()
+    })
+  )
+  /**
+   * Starts the next batch after one turn of the event loop, so that requests that are ready in the same turn join it. This
+   * takes no timer.
+   */
+  const schedule = (): void => {
+    if (isScheduled || queue.size === 0) return
+    isScheduled = true
+    run(pumpNext)
+  }
+
+  return {
+    schedule,
+    /** Batches that are being committed. */
+    get size() {
+      return active.size
+    },
+    noteStale: (project: ProjectId, session: number): void => {
+      for (const stale of active) stale.push([project, session])
+    }
+  }
+}
+
 const make = Effect.gen(function* () {
   const storage = yield* Storage
   const ids = yield* EventIds
@@ -230,59 +299,16 @@ const make = Effect.gen(function* () {
     )
   )
 
-  const activeBatches = new Set<StaleDuringBatch>()
+  const batches = pumping({ queue, waiting, appendConcurrency, commitBatch, completeJobs, closed, run })
   yield* (yield* StaleSessions).listen((project, session) => {
     sessions.deleteNumber(project, session)
-    for (const stale of activeBatches) stale.push([project, session])
+    batches.noteStale(project, session)
   })
-  let isPumpScheduled = false
-
-  /**
-   * Starts the next batch after one turn of the event loop, so that requests that are ready in the same turn join it. This
-   * takes no timer.
-   */
-  const schedulePump = (): void => {
-    if (isPumpScheduled || queue.size === 0) return
-    isPumpScheduled = true
-    run(pumpNext)
-  }
-
-  const pump = (): void => {
-    while (activeBatches.size < appendConcurrency && queue.size > 0) {
-      const batch = queue.takeBatch()
-      if (batch.length === 0) return
-      waiting.look()
-      const stale: StaleDuringBatch = []
-      activeBatches.add(stale)
-      const end = () => {
-        activeBatches.delete(stale)
-        queue.release(batch)
-        schedulePump()
-      }
-      const committing = commitBatch(batch, stale, batch.length === 1 && activeBatches.size === 1)
-      if (Exit.isExit(committing)) return end()
-      run(
-        Effect.onExit(committing, (exit) => {
-          // It was interrupted.
-          if (Exit.isFailure(exit)) completeJobs(batch, closed)
-          end()
-          return Effect.void
-        })
-      )
-    }
-  }
-  const pumpNext = Effect.andThen(
-    Effect.yieldNow,
-    Effect.sync(() => {
-      isPumpScheduled = false
-      pump()
-    })
-  )
 
   const enqueue = (event: CommitBatch.PendingEvent): Job => {
     const job = jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
     queue.push(job)
-    schedulePump()
+    batches.schedule()
     waiting.watch()
     return job
   }
@@ -308,7 +334,7 @@ const make = Effect.gen(function* () {
             : appendOnce(event, event.idempotency)
         }
       ),
-    isRecording: () => queue.size + activeBatches.size > 0,
+    isRecording: () => queue.size + batches.size > 0,
     isSaturated: () =>
       queue.size > 0 && (waiting.isOverdue() || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))

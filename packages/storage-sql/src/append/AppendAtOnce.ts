@@ -3,12 +3,17 @@
  * to save. `AppendInOneStatement` is its counterpart for Postgres.
  */
 import type { AppendEvent } from "@tachograph/core"
-import type { SqlClient } from "effect/sql"
-import type * as AtOnce from "../dialect/AtOnce.ts"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as AtOnce from "../dialect/AtOnce.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as CommitOrder from "../dialect/CommitOrder.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
+import type * as EventKinds from "../names/EventKinds.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
+import type * as Projects from "../names/Projects.ts"
+import * as Derivation from "../rollup/Derivation.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
 import * as SessionSizes from "../space/SessionSizes.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
@@ -17,11 +22,17 @@ import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as NewIds from "./NewIds.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 
+interface Names {
+  readonly projects: Projects.Projects
+  readonly kinds: EventKinds.EventKinds
+  readonly agentVersions: AgentVersionNumbers.AgentVersions
+}
+
 /**
  * The body of a transaction, which returns the number of each event's session. Undefined, as what the body returns, if `AppendEvents` has
  * to do it, or to find out what conflicts. `now` is in epoch milliseconds.
  */
-export const make = (
+const bodies = (
   sql: SqlClient.SqlClient,
   versions: AgentVersionNumbers.AgentVersions
 ): ((batch: EventRows.Batch, now: number) => AtOnce.Body<ReadonlyArray<number>> | undefined) => {
@@ -98,4 +109,32 @@ export const make = (
 
   return (batch, now) =>
     batch.events.every(isKnown(batch.project_id)) ? (run) => appendTo(run, batch, now) : undefined
+}
+
+export const make = (sql: SqlClient.SqlClient, names: Names & { readonly clock: Clock.Clock }) => {
+  const { agentVersions, clock, kinds, projects } = names
+  const bodyOf = bodies(sql, agentVersions)
+
+  /** New events of one project, with their numbers; undefined if the process does not know all that they name. */
+  const knownBatch = (events: ReadonlyArray<AppendEvent>): EventRows.Batch | undefined => {
+    const [first] = events
+    const project_id = first && projects.cached(first.project)
+    if (project_id === undefined || events.some(({ project }) => project !== first!.project)) return undefined
+    const numbers = Derivation.areLate(events) ? undefined : kinds.cached(project_id, events)
+    return numbers && { project_id, events, kinds: numbers }
+  }
+
+  return {
+    /** As `AppendInOneStatement`. */
+    append: (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
+      const body = bodyOf(batch, clock.currentTimeMillisUnsafe())
+      return body === undefined ? Effect.undefined : AtOnce.transact(sql, body, batch.events.length > 1)
+    },
+    /** Undefined also if the connection is in use, or the lock is held. Throws a `SqlError` if the commit fails. */
+    appendAtOnce: (events: ReadonlyArray<AppendEvent>, flushesLater: boolean) => {
+      const batch = knownBatch(events)
+      const body = batch && bodyOf(batch, clock.currentTimeMillisUnsafe())
+      return body && (sql as AtOnce.AtOnceClient).transactAtOnce(body, flushesLater)
+    }
+  }
 }

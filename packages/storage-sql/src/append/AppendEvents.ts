@@ -3,7 +3,6 @@ import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type Ta
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as AtOnce from "../dialect/AtOnce.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
@@ -38,7 +37,7 @@ export const make = (
   const kinds = EventKinds.make(sql)
   const newIds = NewIds.make(sql)
   const inOneStatement = AppendInOneStatement.make(sql, agentVersions)
-  const atOnce = AppendAtOnce.make(sql, agentVersions)
+  const atOnce = AppendAtOnce.make(sql, { projects, kinds, agentVersions, clock })
   const appendToProject = AppendToProject.make(sql, projects, derivation, agentVersions, pieces)
   const { repair, repairStates } = CounterRepair.make(sql)
 
@@ -86,15 +85,9 @@ export const make = (
     })
   })
 
-  /** The body of a transaction that appends a batch at once, if it can be. */
-  const bodyOf = (batch: EventRows.Batch) => atOnce(batch, clock.currentTimeMillisUnsafe())
-
   /** Undefined if nothing was appended, for whatever reason: the steps do it, or say why not. */
   const tryQuickly = (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
-    if (!Dialects.of(sql).changesInOneStatement) {
-      const body = bodyOf(batch)
-      return body === undefined ? Effect.undefined : AtOnce.transact(sql, body, batch.events.length > 1)
-    }
+    if (!Dialects.of(sql).changesInOneStatement) return atOnce.append(batch)
     return Effect.catchIf(
       inOneStatement(batch),
       // Damage: the steps find it, too.
@@ -127,7 +120,7 @@ export const make = (
     const sessions = yield* append(byProject, "compare", missing).pipe(
       Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
       // The event that is there is acknowledged again.
-      Effect.tapErrorTag("key-conflict", () => Dialects.of(sql).waitForStandbys),
+      Effect.tapErrorTag("key-conflict", () => Dialects.of(sql).waitUntilKept),
       Effect.tapErrorTag("session-conflict", () =>
         Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))
       )
@@ -135,20 +128,5 @@ export const make = (
     return events.map((event) => sessions.get(event)!)
   })
 
-  /** New events of one project, with what is known of them to the process; undefined if it does not know all that they name. */
-  const knownBatch = (events: ReadonlyArray<AppendEvent>): EventRows.Batch | undefined => {
-    const [first] = events
-    const project_id = first && projects.cached(first.project)
-    if (project_id === undefined || events.some(({ project }) => project !== first!.project)) return undefined
-    const numbers = Derivation.areLate(events) ? undefined : kinds.cached(project_id, events)
-    return numbers && { project_id, events, kinds: numbers }
-  }
-
-  const appendAtOnce = (events: ReadonlyArray<AppendEvent>, flushesLater: boolean) => {
-    const batch = knownBatch(events)
-    const body = batch && bodyOf(batch)
-    return body && (sql as AtOnce.AtOnceClient).transactAtOnce(body, flushesLater)
-  }
-
-  return { appendEvents, appendAtOnce: Dialects.of(sql).changesInOneStatement ? undefined : appendAtOnce }
+  return { appendEvents, appendAtOnce: Dialects.of(sql).changesInOneStatement ? undefined : atOnce.appendAtOnce }
 }

@@ -26,14 +26,14 @@ type Transact = <A>(body: Body<A>, flushesLater: boolean) => Committed<A> | unde
 
 export interface AtOnceConnection extends SqlConnection.Connection {
   /** Calls the body again while others hold the lock. */
-  readonly transact: (
-    ...args: Parameters<Transact>
-  ) => Effect.Effect<Committed<unknown> | undefined, SqlError.SqlError>
+  readonly transact: (...args: Parameters<Transact>) => Effect.Effect<Committed<unknown> | undefined, SqlError.SqlError>
 }
 
 export interface AtOnceClient extends SqlClient.SqlClient {
   /** Undefined also while others use the connection, or hold the lock. Throws a `SqlError` if the commit fails. */
   readonly transactAtOnce: Transact
+  /** Succeeds when all that was committed is on the disk. */
+  readonly flush: Effect.Effect<void, SqlError.SqlError>
 }
 
 /** Waits for the connection, for the lock and for the disk. */

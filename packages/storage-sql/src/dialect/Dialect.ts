@@ -99,10 +99,10 @@ export interface Dialect {
   /** Begins a transaction whose reads see one state of the database, whatever others commit meanwhile. */
   readonly beginSnapshot: Effect.Effect<void, SqlError.SqlError>
   /**
-   * Waits until what is committed is on the standbys too, where the replication is synchronous. A commit whose wait was cancelled is
-   * visible all the same, so what only reads it must wait for it.
+   * Waits until what others have committed is kept: by SQLite on the disk, by Postgres on the standbys too, where the replication is
+   * synchronous. It is visible before, so what acknowledges what it only reads must wait for it.
    */
-  readonly waitForStandbys: Effect.Effect<void, SqlError.SqlError>
+  readonly waitUntilKept: Effect.Effect<void, SqlError.SqlError>
   /**
    * The stripe of the current transaction. Counters that every append of a project adds to are kept in stripes, whose sum counts: a row
    * that is shared by all transactions would make each wait until the one before it is committed.

@@ -62,7 +62,7 @@ export const make = (sql: SqlClient.SqlClient): Dialect => {
     // It excludes no writers; with Citus each node has a state of its own.
     beginSnapshot: Effect.asVoid(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`),
     // Only a transaction that writes waits: this one writes to the log only.
-    waitForStandbys: Effect.asVoid(sql`SELECT CASE WHEN current_setting('synchronous_standby_names') <> ''
+    waitUntilKept: Effect.asVoid(sql`SELECT CASE WHEN current_setting('synchronous_standby_names') <> ''
       THEN CAST(pg_logical_emit_message(true, 'tachograph', '') AS text) END AS position`),
     stripe: `pg_backend_pid() % ${maxStripes}`,
     tableCheck: undefined

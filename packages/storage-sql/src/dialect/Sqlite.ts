@@ -8,6 +8,7 @@
 import { Uuid } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { type SqlClient, Statement } from "effect/sql"
+import type { AtOnceClient } from "./AtOnce.ts"
 import type { Value } from "./Columns.ts"
 import type { Dialect, TableCheck } from "./Dialect.ts"
 import { afterTime } from "./IdTime.ts"
@@ -59,7 +60,7 @@ export const make = (sql: SqlClient.SqlClient): Dialect => ({
   changesInOneStatement: false,
   // A transaction excludes writers.
   beginSnapshot: Effect.void,
-  waitForStandbys: Effect.void,
+  waitUntilKept: Effect.suspend(() => (sql as AtOnceClient).flush),
   stripe: "0",
   tableCheck: tableCheck(sql)
 })

@@ -33,6 +33,8 @@ interface Known {
   readonly rules: Map<number, string>
 }
 
+export type EventKinds = ReturnType<typeof make>
+
 export const make = (sql: SqlClient.SqlClient) => {
   const projects = new Map<number, Known>()
   const { columns, decode, encode } = EventColumns.kinds(sql)

@@ -27,7 +27,7 @@ const isFailure = (exit: Exit.Exit<unknown, unknown>): boolean =>
         (reason.error as { readonly _tag?: unknown } | null)?._tag === "storage-unavailable")
   )
 
-export interface Timed {
+interface Timed {
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   /** Counts an operation of its own that has succeeded. */
   readonly count: (seconds: number) => void
