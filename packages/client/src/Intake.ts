@@ -364,7 +364,12 @@ export class Intake {
       return this.#spoolQueue!.add(entry, pending.settle)
     }
     if (!this.#given.delivery.hasRoom) throw new Dropped({ reason: "queue-full" })
-    this.#given.delivery.add({ idempotencyKey, load: () => ({ event }), settled: () => this.#leave(pending) })
+    this.#given.delivery.add({
+      idempotencyKey,
+      bytes: length,
+      load: () => ({ event }),
+      settled: () => this.#leave(pending)
+    })
   }
 
   /** An event that cannot be written waits in memory, as without a spool, and `spooled` says so. */

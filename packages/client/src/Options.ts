@@ -29,7 +29,7 @@ interface CommonOptions extends Grouping {
   readonly maxBytes?: number | undefined
   /** The longest event in bytes. 32 MiB by default, as the server accepts unless it is configured otherwise. */
   readonly maxEventBytes?: number | undefined
-  /** How many events are sent at once. 8 by default. */
+  /** How many requests with events are under way at once. 8 by default. What waits for them is sent together. */
   readonly concurrency?: number | undefined
   /** How long an answer may lie unread before it is recorded as far as it came, in ms. 10 minutes by default. */
   readonly unreadMs?: number | undefined
@@ -54,7 +54,7 @@ interface OverHttp {
   readonly url?: string | undefined
   /** A key with the scope `record`. Without it, nothing is recorded. */
   readonly apiKey?: string | undefined
-  /** Ends a request to the server that is not answered, in ms. 60 s by default. */
+  /** Ends a request to the server that is not answered, of many events where no further one is, in ms. 60 s by default. */
   readonly timeoutMs?: number | undefined
   readonly tachograph?: undefined
   readonly project?: undefined

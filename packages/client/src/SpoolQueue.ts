@@ -68,6 +68,7 @@ export class SpoolQueue {
     this.#queued.add(idempotencyKey)
     delivery.add({
       idempotencyKey,
+      bytes: entry.bytes,
       isAgain: this.#postponements.has(idempotencyKey),
       load: () => spool.read(entry),
       settled: () => {

@@ -1,4 +1,7 @@
-/** Sends events in the background: several at once, again after failures, and never more than it may hold. */
+/**
+ * Sends events in the background: several at once, again after failures, and never more than it may hold. What waits because every request
+ * is in use shares one, until it fails.
+ */
 import * as Callbacks from "../platform/Callbacks.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
@@ -6,7 +9,7 @@ import { backoffMs } from "./Backoff.ts"
 import * as Cause from "./Cause.ts"
 import type { Counters, Drop, DropReason } from "./Counters.ts"
 import { Queue, type Queued } from "./Queue.ts"
-import type { Outcome, Transport } from "./Transport.ts"
+import type { Outcome, SentEvent, Transport } from "./Transport.ts"
 
 interface LoadedEvent {
   /** JSON in UTF-8, without `fingerprint_id`. */
@@ -17,6 +20,8 @@ interface LoadedEvent {
 
 export interface Item {
   readonly idempotencyKey: string
+  /** How long the event is at most (bytes). */
+  readonly bytes: number
   /** Called for each attempt. Undefined where another process has sent the event. It may reject, for ever with `isFinal`. */
   readonly load: () => Promise<LoadedEvent | undefined> | LoadedEvent
   /** Called once, when the event is sent or dropped. */
@@ -38,7 +43,7 @@ export interface DeliveryOptions {
   readonly maxEvents: number
   /** Runs what must not run in the async context of a call. */
   readonly apart: <A>(run: () => A) => A
-  /** How many are sent at once. */
+  /** How many requests with events are under way at once. */
   readonly concurrency: number
   readonly onDrop: (drop: Drop) => void
   /** Called where an event that is on disk has to wait there. */
@@ -50,6 +55,21 @@ export interface DeliveryOptions {
 interface Waiting extends Item, Queued {
   /** How many attempts failed in a way that makes sense to repeat a few times only. */
   limited: number
+  /** Whether it may be sent together with others: not once it has failed, so that it harms none of them. */
+  mayShare: boolean
+}
+
+/** An event as it is sent. */
+interface Ready extends SentEvent {
+  readonly type: "ready"
+  readonly item: Waiting
+  readonly fingerprint: string
+}
+
+/** Why an event cannot be read. */
+interface Unreadable {
+  readonly type: "unreadable"
+  readonly cause: unknown
 }
 
 /** This number of failures in a row is an outage: fewer may be a restart. */
@@ -61,7 +81,21 @@ const longestHurriedMs = 1_000
 /** An attempt that registers unknown fingerprints again may find them unknown again, but not for ever. */
 const attemptsOfFingerprints = 5
 
-const sentByOthers: Outcome<void> = { type: "done", value: undefined }
+/** How many events are sent together at most. */
+const maxBatchEvents = 100
+
+/** How long what is sent together is at most (bytes): a proxy such as nginx takes no more unless it is told to. */
+const maxBatchBytes = 1024 * 1024
+
+/** What a line of a batch has beside the event at most (bytes): a key and the id of a fingerprint. */
+const bytesBesideEvent = 256
+
+/** What an event takes of a batch at most (bytes). */
+const lineBytesOf = ({ bytes }: Item): number => bytes + bytesBesideEvent
+
+const newline = 10
+
+const stored: Outcome<void> = { type: "done", value: undefined }
 
 const failed = (cause: unknown): Outcome<void> => ({ type: "retry", cause })
 
@@ -82,7 +116,11 @@ export class Delivery {
   readonly #registering = new Map<string, Promise<Outcome<string>>>()
   readonly #idle = new Set<() => void>()
   readonly #dropped: Partial<Record<DropReason, number>> = {}
+  /** How many events are being sent, and by how many requests. */
   #sending = 0
+  #requests = 0
+  /** How long what is sent together may be (bytes). */
+  #batchBytes: number
   /** Failures since the last success. */
   #failures = 0
   #stopTimer: (() => void) | undefined
@@ -101,6 +139,7 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
+    this.#batchBytes = options.transport.sendBatch === undefined ? 0 : maxBatchBytes
   }
 
   counters(): Omit<Counters, "heldBytes" | "making" | "onDisk" | "postponed" | "underWay" | "unrecognised"> {
@@ -125,7 +164,7 @@ export class Delivery {
   /** The caller has looked at `hasRoom`. */
   add(item: Item): void {
     if (item.isAgain !== true) this.#recorded++
-    this.#waiting.add({ ...item, ...this.#waiting.place(), limited: 0 })
+    this.#waiting.add({ ...item, ...this.#waiting.place(), limited: 0, mayShare: item.isAgain !== true })
     this.#pump()
   }
 
@@ -176,25 +215,73 @@ export class Delivery {
     // After a failure one event finds out whether the server is back.
     const isProbe = this.#failures > 0
     const concurrency = isProbe ? 1 : this.#options.concurrency
-    while (this.#sending < concurrency) {
+    while (this.#requests < concurrency) {
       const item = this.#waiting.take(concurrency, isProbe)
       if (item === undefined) break
-      this.#sending++
-      void this.#attempt(item)
+      const items = isProbe ? [item] : this.#batchOf(item)
+      this.#requests++
+      this.#sending += items.length
+      void this.#attempt(items)
     }
   }
 
-  async #attempt(item: Waiting): Promise<void> {
-    const { idempotencyKey } = item
-    let loaded: LoadedEvent | undefined
-    try {
-      loaded = await item.load()
-    } catch (cause) {
-      const drop = { reason: "spool", idempotencyKey, cause } as const
-      const { isFinal } = cause as { readonly isFinal?: unknown }
-      return isFinal === true ? this.#drop(item, drop) : this.#giveUp(item, drop)
+  /** An event, and those behind it that are sent together with it. */
+  #batchOf(first: Waiting): ReadonlyArray<Waiting> {
+    let events = 0
+    let bytes = 0
+    const fits = (item: Waiting) =>
+      item.mayShare && ++events <= maxBatchEvents && (bytes += lineBytesOf(item)) <= this.#batchBytes
+    return fits(first) ? [first, ...this.#waiting.takeWhile(fits)] : [first]
+  }
+
+  async #attempt(items: ReadonlyArray<Waiting>): Promise<void> {
+    const ready: Array<Ready> = []
+    for (const item of items) {
+      const made = await this.#prepare(item).catch(failed)
+      if (made.type === "ready") ready.push(made)
+      else this.#judge(item, made)
     }
-    const outcome = loaded === undefined ? sentByOthers : await this.#send(item, loaded).catch(failed)
+    // A text that a provider or the application has laid out stays as it is, and is no line.
+    const lines = ready.filter(({ event }) => !event.includes(newline))
+    const sent = lines.length > 1 ? lines : ready.slice(0, 1)
+    this.#sendAlone(ready.filter((one) => !sent.includes(one)))
+    const [first] = sent
+    if (sent.length > 1) await this.#sendBatch(sent)
+    else if (first !== undefined) this.#judge(first.item, await this.#send(first).catch(failed))
+    this.#requests--
+    this.#pump()
+  }
+
+  async #sendBatch(batch: ReadonlyArray<Ready>): Promise<void> {
+    const left = new Set(batch)
+    const settle = (index: number) => {
+      const ready = batch[index]
+      if (ready !== undefined && left.delete(ready)) this.#judge(ready.item, stored)
+    }
+    const outcome = await this.#options.transport.sendBatch!(batch, settle).catch(failed)
+    // What was said against a line may be due to the batch. Alone, each event is judged by itself.
+    if (outcome.type === "refused") this.#shrinkBatches(batch, outcome.cause)
+    if (outcome.type !== "retry") return this.#sendAlone([...left])
+    const { afterMs, cause } = outcome
+    for (const { item } of left) this.#retry(item, { type: "retry", afterMs, cause })
+  }
+
+  /** The server, or what stands before it, takes no batches, or none that are as long. */
+  #shrinkBatches(batch: ReadonlyArray<Ready>, cause: unknown): void {
+    const { status } = cause as { readonly status?: unknown }
+    const half = batch.reduce((bytes, { item }) => bytes + lineBytesOf(item), 0) / 2
+    this.#batchBytes = Math.min(this.#batchBytes, status === 404 || status === 405 ? 0 : half)
+  }
+
+  /** Each by itself, before all others. */
+  #sendAlone(ready: ReadonlyArray<Ready>): void {
+    for (const { item } of ready) item.mayShare = false
+    this.#sending -= ready.length
+    this.#waiting.again(...ready.map(({ item }) => item))
+  }
+
+  #judge(item: Waiting, outcome: Outcome<void> | Unreadable): void {
+    const { idempotencyKey } = item
     if (outcome.type === "done") {
       this.#waiting.succeeded(this.#failures >= failuresOfOutage)
       this.#failures = 0
@@ -202,9 +289,12 @@ export class Delivery {
       this.#postponed = 0
       this.#sent++
       this.#settle(item)
-    } else if (outcome.type === "refused") {
-      const drop = { reason: "refused", idempotencyKey, cause: outcome.cause } as const
-      if (outcome.isFinal) this.#drop(item, drop)
+    } else if (outcome.type === "refused" || outcome.type === "unreadable") {
+      const { cause } = outcome
+      const isUnreadable = outcome.type === "unreadable"
+      const isFinal = isUnreadable ? (cause as { readonly isFinal?: unknown }).isFinal === true : outcome.isFinal
+      const drop = { reason: isUnreadable ? "spool" : "refused", idempotencyKey, cause } as const
+      if (isFinal) this.#drop(item, drop)
       else this.#giveUp(item, drop)
     } else {
       this.#retry(item, outcome)
@@ -219,11 +309,11 @@ export class Delivery {
       return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
     }
     this.#problem = Cause.inWords(cause)
+    item.mayShare = false
     this.#retried++
     this.#sending--
     if (isFailure) this.#fail(item, outcome)
     else this.#waiting.again(item)
-    this.#pump()
   }
 
   #fail(item: Waiting, { afterMs, cause }: { readonly afterMs?: number | undefined; readonly cause: unknown }): void {
@@ -280,7 +370,6 @@ export class Delivery {
     this.#sending--
     this.#waiting.leave(item)
     tell()
-    this.#pump()
     if (this.size === 0) this.#wake()
   }
 
@@ -289,15 +378,28 @@ export class Delivery {
     this.#idle.clear()
   }
 
-  async #send(item: Waiting, loaded: LoadedEvent): Promise<Outcome<void>> {
+  /** What is sent of an event, or why nothing is. */
+  async #prepare(item: Waiting): Promise<Ready | Outcome<void> | Unreadable> {
+    let loaded: LoadedEvent | undefined
+    try {
+      loaded = await item.load()
+    } catch (cause) {
+      return { type: "unreadable", cause }
+    }
+    // Another process has sent it.
+    if (loaded === undefined) return stored
     const fingerprint = loaded.fingerprint ?? (await this.#options.fingerprint())
     const registered = await this.#register(fingerprint)
     // A fingerprint that is refused is no fault of the event: with that of another process it may be taken.
     if (registered.type === "refused") return { ...registered, isFinal: false }
     if (registered.type !== "done") return registered
     const event = withFingerprint(registered.value, loaded.event)
-    const outcome = await this.#options.transport.send(event, item.idempotencyKey)
-    if (outcome.type === "unknown-fingerprint") this.#fingerprints.delete(fingerprint)
+    return { type: "ready", item, fingerprint, event, idempotencyKey: item.idempotencyKey }
+  }
+
+  async #send(ready: Ready): Promise<Outcome<void>> {
+    const outcome = await this.#options.transport.send(ready)
+    if (outcome.type === "unknown-fingerprint") this.#fingerprints.delete(ready.fingerprint)
     return outcome
   }
 

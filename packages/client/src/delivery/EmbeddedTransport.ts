@@ -31,7 +31,7 @@ export const make = (tachograph: EmbeddedTachograph, project: string | undefined
   }
   return {
     register: (fingerprint) => attempt(() => tachograph.fingerprint(fingerprint, inProject)),
-    send: (event, idempotencyKey) =>
+    send: ({ event, idempotencyKey }) =>
       attempt(async () => {
         try {
           await tachograph.record(Utf8.textOf([event]), { ...inProject, idempotencyKey })

@@ -3,7 +3,7 @@ import { attemptsOfInternalErrors, keyReused } from "@tachograph/capture/Retries
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { retryAfterMs } from "./Backoff.ts"
-import type { Outcome, Transport } from "./Transport.ts"
+import type { Outcome, SentEvent, Transport } from "./Transport.ts"
 
 export interface HttpOptions {
   /** The URL of the server, without a slash at its end. */
@@ -96,20 +96,58 @@ const invalidOf = (body: string): string | undefined => {
 /** What is read of an answer, in bytes: Tachograph's are shorter. Something else may listen there, and go on for ever. */
 const maxAnswerBytes = 64 * 1024
 
+/** The same of the answer to a batch. */
+const maxBatchAnswerBytes = 1024 * 1024
+
 /** The beginning of an answer that is longer. */
-const textOf = async ({ body }: Response): Promise<string> => {
-  if (body === null) return ""
+const chunksOf = async function* ({ body }: Response, maxBytes: number) {
+  if (body === null) return
   const reader = body.getReader()
-  const chunks: Array<Uint8Array> = []
-  for (let bytes = 0; bytes <= maxAnswerBytes;) {
+  for (let bytes = 0; bytes <= maxBytes;) {
     const { done, value } = await reader.read()
-    if (done) return Utf8.textOf(chunks)
+    if (done) return
     bytes += value.byteLength
-    chunks.push(value)
+    yield value
   }
   await reader.cancel()
+}
+
+const textOf = async (response: Response): Promise<string> => {
+  const chunks: Array<Uint8Array> = []
+  for await (const chunk of chunksOf(response, maxAnswerBytes)) chunks.push(chunk)
   return Utf8.textOf(chunks)
 }
+
+/** The lines that are complete, as they come. */
+const linesOf = async function* (response: Response) {
+  const decoder = new TextDecoder()
+  let rest = ""
+  for await (const chunk of chunksOf(response, maxBatchAnswerBytes)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
+    rest = lines.pop()!
+    yield* lines
+  }
+}
+
+/** What a line of the answer to a batch says of which event. Undefined where it is none. */
+const answerIn = (line: string): { readonly index: number; readonly status: number } | undefined => {
+  try {
+    const { line: number, status } = JSON.parse(line) as Readonly<Record<string, unknown>>
+    return typeof number === "number" && typeof status === "number" ? { index: number - 1, status } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const newline = Utf8.bytesOf("\n")
+
+/** A line of a batch: the event with its key as its first member, without which it is byte for byte what is sent alone. */
+const lineOf = ({ event, idempotencyKey }: SentEvent): ReadonlyArray<Uint8Array> => [
+  Utf8.bytesOf(`{"idempotency_key":${JSON.stringify(idempotencyKey)},`),
+  // The first byte of an event is its opening brace.
+  event.subarray(1),
+  newline
+]
 
 export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): Transport => {
   const somethingElse = (status: number) => `nothing at ${url} answers as Tachograph does (${status})`
@@ -127,16 +165,30 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
   // Its ends may be blank, which `fetch` leaves out.
   const secrets = credentialsOf([], [], [apiKey, apiKey.trim()]).flatMap((key) => inJson(key))
   const underWay = new Set<AbortController>()
+  /** What an answer says that is no success. */
+  const outcomeOf = (status: number, text: string, retryAfter: string | null): Outcome<never> => {
+    const type = typeOf(text)
+    const error = new RecorderError(inWords(status, type, text), status, type)
+    if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
+    if (isTransient(status)) return { type: "retry", afterMs: retryAfterMs(retryAfter, Date.now()), cause: error }
+    if (status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
+    return { type: "refused", isFinal: isFinal(error), cause: error }
+  }
   const request = async (
     method: string,
     path: string,
     body: string | Uint8Array<ArrayBuffer>,
-    headers: Record<string, string>
+    headers: Record<string, string>,
+    read: (response: Response, goOn: () => void) => Promise<string> = textOf
   ): Promise<Outcome<string>> => {
     const controller = new AbortController()
     underWay.add(controller)
     const timeout = () => controller.abort(new DOMException(`${url} does not answer`, "TimeoutError"))
-    const stopTimer = Timers.after(timeoutMs, timeout)
+    let stopTimer = Timers.after(timeoutMs, timeout)
+    const goOn = () => {
+      stopTimer()
+      stopTimer = Timers.after(timeoutMs, timeout)
+    }
     try {
       const response = await fetch(`${url}/api/v1${path}`, {
         method,
@@ -146,16 +198,8 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
         // A redirect could carry the key and the event to another host.
         redirect: "manual"
       })
-      const text = await textOf(response)
-      if (response.ok) return { type: "done", value: text }
-      const type = typeOf(text)
-      const error = new RecorderError(inWords(response.status, type, text), response.status, type)
-      if (error.type === "fingerprint-not-found") return { type: "unknown-fingerprint" }
-      if (isTransient(response.status)) {
-        return { type: "retry", afterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()), cause: error }
-      }
-      if (response.status === 500) return { type: "retry", limit: attemptsOfInternalErrors, cause: error }
-      return { type: "refused", isFinal: isFinal(error), cause: error }
+      if (response.ok) return { type: "done", value: await read(response, goOn) }
+      return outcomeOf(response.status, await textOf(response), response.headers.get("retry-after"))
     } catch (error) {
       return { type: "retry", cause: unreachable(causeWithout(secrets, error)) }
     } finally {
@@ -172,12 +216,34 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
     } catch {}
     return { type: "refused", isFinal: false, cause: new Error(somethingElse(200)) }
   }
+  /** Whether the event is stored, and if not, why. */
+  const receiptOf = (outcome: Outcome<string>): Outcome<void> => {
+    const receipt = idIn(outcome, "event_id")
+    return receipt.type === "done" || isStored(receipt) ? { type: "done", value: undefined } : receipt
+  }
   return {
     register: async (fingerprint) => idIn(await request("PUT", "/fingerprints", fingerprint, {}), "fingerprint_id"),
-    send: async (event, idempotencyKey) => {
-      const headers = { "idempotency-key": idempotencyKey }
-      const outcome = idIn(await request("POST", "/events", event, headers), "event_id")
-      return outcome.type === "done" || isStored(outcome) ? { type: "done", value: undefined } : outcome
+    send: async ({ event, idempotencyKey }) =>
+      receiptOf(await request("POST", "/events", event, { "idempotency-key": idempotencyKey })),
+    sendBatch: async (batch, stored) => {
+      let outcome: Outcome<void> = { type: "refused", isFinal: false, cause: new Error(somethingElse(200)) }
+      const read = async (response: Response, goOn: () => void) => {
+        for await (const line of linesOf(response)) {
+          const answer = answerIn(line)
+          if (answer === undefined) continue
+          // A connection that is slow takes long for a batch, and the server answers as it reads.
+          goOn()
+          const { index, status } = answer
+          const receipt = receiptOf(status === 200 ? { type: "done", value: line } : outcomeOf(status, line, null))
+          if (receipt.type === "done") stored(index)
+          if (receipt.type === "retry") outcome = receipt
+          else if (outcome.type === "refused") outcome = { type: "done", value: undefined }
+        }
+        return ""
+      }
+      const headers = { "content-type": "application/x-ndjson" }
+      const whole = await request("POST", "/events/batch", Utf8.joined(batch.flatMap(lineOf)), headers, read)
+      return whole.type === "done" ? outcome : whole
     },
     stop: () => {
       for (const controller of underWay) controller.abort(new Error("The process ends"))

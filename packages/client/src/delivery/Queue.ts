@@ -82,10 +82,16 @@ export class Queue<Entry extends Queued> {
     this.#retrying.delete(entry)
   }
 
-  /** A taken event is to be sent again at once. */
-  again(entry: Entry): void {
-    this.#retrying.delete(entry)
-    this.#waiting.unshift(entry)
+  /** Takes those that come next, as long as they fit. */
+  takeWhile(fits: (entry: Entry) => boolean): Array<Entry> {
+    const end = this.#waiting.findIndex((entry) => !fits(entry))
+    return this.#waiting.splice(0, end === -1 ? Infinity : end)
+  }
+
+  /** Taken events, in their order, are to be sent again at once. */
+  again(...entries: ReadonlyArray<Entry>): void {
+    for (const entry of entries) this.#retrying.delete(entry)
+    this.#waiting.unshift(...entries)
   }
 
   /**

@@ -21,7 +21,16 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 describe("delivery over HTTP", () => {
   it("sends each event once, with one key, over connections that are used again", async () => {
-    const { record, recorder, server } = await open()
+    const keys: Array<string | null> = []
+    // What shares a request has its keys in the body.
+    const watched: typeof fetch = (url, init) => {
+      const text = typeof init!.body === "string" ? "" : new TextDecoder().decode(init!.body as Uint8Array<ArrayBuffer>)
+      const own = new Headers(init!.headers).get("idempotency-key")
+      if (own !== null) keys.push(own)
+      else keys.push(...Array.from(text.matchAll(/^\{"idempotency_key":"(.+?)"/gm), ([, key]) => key!))
+      return fetch(url, init)
+    }
+    const { record, recorder, server } = await open({ fetch: watched })
     const ports = new Set<number | undefined>()
     server.intercept = ({ socket }) => {
       ports.add(socket.remotePort)
@@ -30,8 +39,8 @@ describe("delivery over HTTP", () => {
     record(100)
     expect(await recorder.flush()).toBe(true)
     expect(await numbers(server)).toEqual(upTo(100))
-    const sent = server.requests.filter(({ path }) => path === "/api/v1/events")
-    expect(new Set(sent.map(({ headers }) => headers["idempotency-key"])).size).toBe(100)
+    expect(keys).toHaveLength(100)
+    expect(new Set(keys).size).toBe(100)
     expect(server.requests.filter(({ path }) => path === "/api/v1/fingerprints")).toHaveLength(1)
     expect(ports.size).toBeLessThan(50)
   })

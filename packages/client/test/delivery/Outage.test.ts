@@ -12,7 +12,7 @@ const open = (answer: (key: string) => Outcome<void>, keys: ReadonlyArray<string
   const delivery = new Delivery({
     transport: {
       register: async () => ({ type: "done", value: "fingerprint" }),
-      send: async (_event, key) => {
+      send: async ({ idempotencyKey: key }) => {
         attempted.push(key)
         return answer(key)
       },
@@ -27,7 +27,8 @@ const open = (answer: (key: string) => Outcome<void>, keys: ReadonlyArray<string
     onOutage: (cause) => void outages.push(cause)
   })
   const event = new TextEncoder().encode("{}")
-  const add = (key: string) => delivery.add({ idempotencyKey: key, load: () => ({ event }), settled: () => {} })
+  const add = (key: string) =>
+    delivery.add({ idempotencyKey: key, bytes: 2, load: () => ({ event }), settled: () => {} })
   for (const key of keys) add(key)
   return { add, attempted, attempts: () => attempted.length, delivery, outages }
 }
@@ -187,7 +188,7 @@ describe("an event that always fails", () => {
     const delivery = new Delivery({
       transport: {
         register: async () => ({ type: "done", value: "fingerprint" }),
-        send: async (_event, key) => {
+        send: async ({ idempotencyKey: key }) => {
           attempted.push(key)
           if (!key.startsWith("bad")) return { type: "done", value: undefined }
           active++
@@ -206,7 +207,8 @@ describe("an event that always fails", () => {
       onOutage: () => {}
     })
     const event = new TextEncoder().encode("{}")
-    const add = (key: string) => delivery.add({ idempotencyKey: key, load: () => ({ event }), settled: () => {} })
+    const add = (key: string) =>
+      delivery.add({ idempotencyKey: key, bytes: 2, load: () => ({ event }), settled: () => {} })
     for (const key of bad) add(key)
     let mostActive = 0
     for (let minute = 0; minute < 120; minute++) {
