@@ -1,9 +1,6 @@
 /** Records events: what is sent, and what was recorded elsewhere before. */
-import * as Cache from "effect/Cache"
 import type * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import {
   ChecksumDiffers,
@@ -79,16 +76,14 @@ export const make = Effect.fnUntraced(function* (
   groupCommit: GroupCommit["Service"],
   pricing: Effect.Effect<Pricing>
 ) {
-  const knownFingerprints = yield* Cache.makeWith(
-    (key: string) => {
-      const { id, project } = JSON.parse(key) as { project: ProjectId; id: FingerprintId }
-      return storage.hasFingerprint(project, id)
-    },
-    {
-      capacity: cachedFingerprints,
-      timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value ? Duration.infinity : Duration.zero)
-    }
-  )
+  const knownFingerprints = new Set<string>()
+  const checkFingerprint = Effect.fnUntraced(function* (project: ProjectId, id: FingerprintId) {
+    const key = `${id} ${project}`
+    if (knownFingerprints.has(key)) return
+    if (!(yield* storage.hasFingerprint(project, id))) return yield* new FingerprintNotFound()
+    if (knownFingerprints.size >= cachedFingerprints) knownFingerprints.clear()
+    knownFingerprints.add(key)
+  })
 
   const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
   yield* CommitMetrics.showAdmission(admission)
@@ -108,8 +103,7 @@ export const make = Effect.fnUntraced(function* (
     const project = yield* CurrentProject
     const { fingerprintId, session } = event
     if (session === "") return yield* new SessionIdEmpty()
-    const known = yield* Cache.get(knownFingerprints, JSON.stringify({ project, id: fingerprintId }))
-    if (!known) return yield* new FingerprintNotFound()
+    yield* checkFingerprint(project, fingerprintId)
 
     const { prices, rules } = yield* pricing
     const { arrivedAtMs, idempotency, metadata = null, payload } = event
