@@ -49,7 +49,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("event", "event builds events; it knows neither calls under way nor the server.", "platform"),
     room("context", "context is what surrounds a call.", "platform", "event"),
     room("aisdk", "aisdk listens to the telemetry of the AI SDK.", "platform", "event", "context"),
-    room("delivery", "delivery sends events; it must not import tap.", "platform"),
+    room("delivery", "delivery sends events; it must not import tap.", "platform", "api"),
     room("spool", "spool keeps events in files; it must not send them.", "platform"),
     room("tap", "tap observes calls of fetch; it hands over what it saw.", "platform", "event", "delivery"),
     room("Options.ts", "Options.ts is what a recorder can be told.", "api", "fingerprint", "event", "delivery")

@@ -1,15 +1,18 @@
 /** Reads lines of JSON as they come. Leaving the loop ends the answer. */
 
-/** Each line as it is, also an empty one. */
-export const textLines = async function* (body: ReadableStream<Uint8Array>) {
+/** Each line as it is, also an empty one. What comes after `maxBytes` is not read. */
+export const textLines = async function* (body: ReadableStream<Uint8Array>, maxBytes = Infinity) {
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let isDone = false
+  let bytes = 0
   let rest: Array<string> = []
   try {
     while (!isDone) {
       const { done, value } = await reader.read()
       isDone = done
+      bytes += value?.length ?? 0
+      if (bytes > maxBytes) return
       const [first = "", ...others] = decoder.decode(value, { stream: !done }).split("\n")
       rest.push(first)
       if (others.length === 0) continue

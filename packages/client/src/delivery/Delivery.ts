@@ -61,15 +61,8 @@ interface Waiting extends Item, Queued {
 
 /** An event as it is sent. */
 interface Ready extends SentEvent {
-  readonly type: "ready"
   readonly item: Waiting
   readonly fingerprint: string
-}
-
-/** Why an event cannot be read. */
-interface Unreadable {
-  readonly type: "unreadable"
-  readonly cause: unknown
 }
 
 /** This number of failures in a row is an outage: fewer may be a restart. */
@@ -90,9 +83,6 @@ const maxBatchBytes = 1024 * 1024
 /** What a line of a batch has beside the event at most (bytes): a key and the id of a fingerprint. */
 const bytesBesideEvent = 256
 
-/** What an event takes of a batch at most (bytes). */
-const lineBytesOf = ({ bytes }: Item): number => bytes + bytesBesideEvent
-
 const newline = 10
 
 const stored: Outcome<void> = { type: "done", value: undefined }
@@ -100,14 +90,9 @@ const stored: Outcome<void> = { type: "done", value: undefined }
 const failed = (cause: unknown): Outcome<void> => ({ type: "retry", cause })
 
 /** The event with the id of its fingerprint as its first field. */
-const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const head = Utf8.bytesOf(`{"fingerprint_id":${JSON.stringify(id)},`)
+const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer> =>
   // The first byte of an event is its opening brace.
-  const whole = new Uint8Array(head.length + event.length - 1)
-  whole.set(head)
-  whole.set(event.subarray(1), head.length)
-  return whole
-}
+  Utf8.joined([Utf8.bytesOf(`{"fingerprint_id":${JSON.stringify(id)},`), event.subarray(1)])
 
 export class Delivery {
   readonly #options: DeliveryOptions
@@ -230,58 +215,56 @@ export class Delivery {
     let events = 0
     let bytes = 0
     const fits = (item: Waiting) =>
-      item.mayShare && ++events <= maxBatchEvents && (bytes += lineBytesOf(item)) <= this.#batchBytes
+      item.mayShare && ++events <= maxBatchEvents && (bytes += item.bytes + bytesBesideEvent) <= this.#batchBytes
     return fits(first) ? [first, ...this.#waiting.takeWhile(fits)] : [first]
   }
 
   async #attempt(items: ReadonlyArray<Waiting>): Promise<void> {
     const ready: Array<Ready> = []
     for (const item of items) {
-      const made = await this.#prepare(item).catch(failed)
-      if (made.type === "ready") ready.push(made)
-      else this.#judge(item, made)
+      const one = await this.#prepare(item)
+      if (one !== undefined) ready.push(one)
     }
     // A text that a provider or the application has laid out stays as it is, and is no line.
     const lines = ready.filter(({ event }) => !event.includes(newline))
     const sent = lines.length > 1 ? lines : ready.slice(0, 1)
-    this.#sendAlone(ready.filter((one) => !sent.includes(one)))
-    const [first] = sent
+    this.#sendAlone(ready.filter((one) => !sent.includes(one)).map(({ item }) => item))
     if (sent.length > 1) await this.#sendBatch(sent)
-    else if (first !== undefined) this.#judge(first.item, await this.#send(first).catch(failed))
+    else for (const one of sent) this.#judge(one.item, await this.#send(one).catch(failed))
     this.#requests--
     this.#pump()
   }
 
   async #sendBatch(batch: ReadonlyArray<Ready>): Promise<void> {
-    const left = new Set(batch)
+    const items = batch.map(({ item }) => item)
+    const left = new Set(items)
     const settle = (index: number) => {
-      const ready = batch[index]
-      if (ready !== undefined && left.delete(ready)) this.#judge(ready.item, stored)
+      const item = items[index]
+      if (item !== undefined && left.delete(item)) this.#judge(item, stored)
     }
     const outcome = await this.#options.transport.sendBatch!(batch, settle).catch(failed)
     // What was said against a line may be due to the batch. Alone, each event is judged by itself.
-    if (outcome.type === "refused") this.#shrinkBatches(batch, outcome.cause)
+    if (outcome.type === "refused") this.#shrinkBatches(items, outcome.cause)
     if (outcome.type !== "retry") return this.#sendAlone([...left])
     const { afterMs, cause } = outcome
-    for (const { item } of left) this.#retry(item, { type: "retry", afterMs, cause })
+    for (const item of left) this.#retry(item, { type: "retry", afterMs, cause })
   }
 
   /** The server, or what stands before it, takes no batches, or none that are as long. */
-  #shrinkBatches(batch: ReadonlyArray<Ready>, cause: unknown): void {
+  #shrinkBatches(items: ReadonlyArray<Waiting>, cause: unknown): void {
     const { status } = cause as { readonly status?: unknown }
-    const half = batch.reduce((bytes, { item }) => bytes + lineBytesOf(item), 0) / 2
+    const half = items.reduce((bytes, item) => bytes + item.bytes + bytesBesideEvent, 0) / 2
     this.#batchBytes = Math.min(this.#batchBytes, status === 404 || status === 405 ? 0 : half)
   }
 
   /** Each by itself, before all others. */
-  #sendAlone(ready: ReadonlyArray<Ready>): void {
-    for (const { item } of ready) item.mayShare = false
-    this.#sending -= ready.length
-    this.#waiting.again(...ready.map(({ item }) => item))
+  #sendAlone(items: ReadonlyArray<Waiting>): void {
+    for (const item of items) item.mayShare = false
+    this.#sending -= items.length
+    this.#waiting.again(...items)
   }
 
-  #judge(item: Waiting, outcome: Outcome<void> | Unreadable): void {
-    const { idempotencyKey } = item
+  #judge(item: Waiting, outcome: Outcome<void>): void {
     if (outcome.type === "done") {
       this.#waiting.succeeded(this.#failures >= failuresOfOutage)
       this.#failures = 0
@@ -289,13 +272,8 @@ export class Delivery {
       this.#postponed = 0
       this.#sent++
       this.#settle(item)
-    } else if (outcome.type === "refused" || outcome.type === "unreadable") {
-      const { cause } = outcome
-      const isUnreadable = outcome.type === "unreadable"
-      const isFinal = isUnreadable ? (cause as { readonly isFinal?: unknown }).isFinal === true : outcome.isFinal
-      const drop = { reason: isUnreadable ? "spool" : "refused", idempotencyKey, cause } as const
-      if (isFinal) this.#drop(item, drop)
-      else this.#giveUp(item, drop)
+    } else if (outcome.type === "refused") {
+      this.#giveUp(item, "refused", outcome.cause, outcome.isFinal)
     } else {
       this.#retry(item, outcome)
     }
@@ -306,7 +284,7 @@ export class Delivery {
     const cause = isFailure ? outcome.cause : new Error("The server does not keep the fingerprint")
     const limit = isFailure ? outcome.limit : attemptsOfFingerprints
     if (limit !== undefined && ++item.limited >= limit) {
-      return this.#giveUp(item, { reason: "failed", idempotencyKey: item.idempotencyKey, cause })
+      return this.#giveUp(item, "failed", cause)
     }
     this.#problem = Cause.inWords(cause)
     item.mayShare = false
@@ -326,22 +304,19 @@ export class Delivery {
     if (this.#failures === failuresOfOutage) this.#options.onOutage(cause)
   }
 
-  /** An event that is on disk stays there for later. */
-  #giveUp(item: Waiting, drop: Drop): void {
-    if (item.postponed === undefined) return this.#drop(item, drop)
-    this.#problem = Cause.inWords(drop.cause)
+  /** An event that is on disk stays there for later, unless it can never be sent. */
+  #giveUp(item: Waiting, reason: DropReason, cause: unknown, isFinal = false): void {
+    this.#problem = Cause.inWords(cause)
+    if (isFinal || item.postponed === undefined) {
+      this.drop({ reason, idempotencyKey: item.idempotencyKey, cause })
+      return this.#settle(item)
+    }
     this.#postponed++
-    Callbacks.run(() => this.#options.onPostpone(drop.cause))
+    Callbacks.run(() => this.#options.onPostpone(cause))
     // The others may be refused for the same reason.
     this.#pause(0)
     this.#leave(item, item.postponed)
     this.#wake()
-  }
-
-  #drop(item: Waiting, drop: Drop): void {
-    this.#problem = Cause.inWords(drop.cause)
-    this.drop(drop)
-    this.#settle(item)
   }
 
   /** All events wait together, at least for the pause after the failures so far: what keeps one from being sent keeps the others. */
@@ -378,23 +353,25 @@ export class Delivery {
     this.#idle.clear()
   }
 
-  /** What is sent of an event, or why nothing is. */
-  async #prepare(item: Waiting): Promise<Ready | Outcome<void> | Unreadable> {
+  /** Undefined where nothing is to be sent, which is judged. */
+  async #prepare(item: Waiting): Promise<Ready | undefined> {
     let loaded: LoadedEvent | undefined
     try {
       loaded = await item.load()
     } catch (cause) {
-      return { type: "unreadable", cause }
+      return void this.#giveUp(item, "spool", cause, (cause as { readonly isFinal?: unknown }).isFinal === true)
     }
     // Another process has sent it.
-    if (loaded === undefined) return stored
+    if (loaded === undefined) return void this.#judge(item, stored)
     const fingerprint = loaded.fingerprint ?? (await this.#options.fingerprint())
     const registered = await this.#register(fingerprint)
+    if (registered.type === "done") {
+      const event = withFingerprint(registered.value, loaded.event)
+      return { item, fingerprint, event, idempotencyKey: item.idempotencyKey }
+    }
     // A fingerprint that is refused is no fault of the event: with that of another process it may be taken.
-    if (registered.type === "refused") return { ...registered, isFinal: false }
-    if (registered.type !== "done") return registered
-    const event = withFingerprint(registered.value, loaded.event)
-    return { type: "ready", item, fingerprint, event, idempotencyKey: item.idempotencyKey }
+    this.#judge(item, registered.type === "refused" ? { ...registered, isFinal: false } : registered)
+    return undefined
   }
 
   async #send(ready: Ready): Promise<Outcome<void>> {

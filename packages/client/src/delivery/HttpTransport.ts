@@ -1,5 +1,7 @@
 import { credentialsOf, inJson, mask } from "@tachograph/capture/masking/Credentials"
 import { attemptsOfInternalErrors, keyReused } from "@tachograph/capture/Retries"
+import { get, list, parsed } from "@tachograph/formats/json/Read"
+import { textLines } from "../api/Lines.ts"
 import * as Timers from "../platform/Timers.ts"
 import * as Utf8 from "../platform/Utf8.ts"
 import { retryAfterMs } from "./Backoff.ts"
@@ -71,72 +73,30 @@ const isStored = (outcome: Outcome<string>): boolean =>
 const nameOfType = /^[a-z][a-z-]{0,63}$/
 
 const typeOf = (body: string): string | undefined => {
-  try {
-    const { type } = JSON.parse(body) as { readonly type?: unknown }
-    return typeof type === "string" && nameOfType.test(type) ? type : undefined
-  } catch {
-    return undefined
-  }
+  const type = get(parsed(body), "type")
+  return typeof type === "string" && nameOfType.test(type) ? type : undefined
 }
 
 /** What the server finds wrong with an event, such as `body.agent string_too_long`: of the first that it names, no values. */
 const invalidOf = (body: string): string | undefined => {
-  try {
-    const { detail } = JSON.parse(body) as {
-      readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<unknown>; readonly type: unknown }>
-    }
-    const [{ loc, type }] = detail as [(typeof detail)[number]]
-    const text = `${loc.join(".")} ${String(type)}`
-    return /^[a-z_.0-9]{1,100} [a-z_.]{1,64}$/.test(text) ? text : undefined
-  } catch {
-    return undefined
-  }
+  const first = get(parsed(body), "detail", 0)
+  const text = `${list(get(first, "loc")).join(".")} ${String(get(first, "type"))}`
+  return /^[a-z_.0-9]{1,100} [a-z_.]{1,64}$/.test(text) ? text : undefined
 }
 
-/** What is read of an answer, in bytes: Tachograph's are shorter. Something else may listen there, and go on for ever. */
+/**
+ * What is read of an answer, in bytes: Tachograph's are shorter, to a batch unless much is wrong with its events. Something else may
+ * listen there, and go on for ever.
+ */
 const maxAnswerBytes = 64 * 1024
 
-/** The same of the answer to a batch. */
-const maxBatchAnswerBytes = 1024 * 1024
-
-/** The beginning of an answer that is longer. */
-const chunksOf = async function* ({ body }: Response, maxBytes: number) {
-  if (body === null) return
-  const reader = body.getReader()
-  for (let bytes = 0; bytes <= maxBytes;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    bytes += value.byteLength
-    yield value
-  }
-  await reader.cancel()
-}
+/** The lines of an answer as they come, of one that is longer those at its beginning. */
+const linesOf = ({ body }: Response) => (body === null ? [] : textLines(body, maxAnswerBytes))
 
 const textOf = async (response: Response): Promise<string> => {
-  const chunks: Array<Uint8Array> = []
-  for await (const chunk of chunksOf(response, maxAnswerBytes)) chunks.push(chunk)
-  return Utf8.textOf(chunks)
-}
-
-/** The lines that are complete, as they come. */
-const linesOf = async function* (response: Response) {
-  const decoder = new TextDecoder()
-  let rest = ""
-  for await (const chunk of chunksOf(response, maxBatchAnswerBytes)) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
-    rest = lines.pop()!
-    yield* lines
-  }
-}
-
-/** What a line of the answer to a batch says of which event. Undefined where it is none. */
-const answerIn = (line: string): { readonly index: number; readonly status: number } | undefined => {
-  try {
-    const { line: number, status } = JSON.parse(line) as Readonly<Record<string, unknown>>
-    return typeof number === "number" && typeof status === "number" ? { index: number - 1, status } : undefined
-  } catch {
-    return undefined
-  }
+  let text = ""
+  for await (const line of linesOf(response)) text += `${line}\n`
+  return text
 }
 
 const newline = Utf8.bytesOf("\n")
@@ -184,11 +144,12 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
     const controller = new AbortController()
     underWay.add(controller)
     const timeout = () => controller.abort(new DOMException(`${url} does not answer`, "TimeoutError"))
-    let stopTimer = Timers.after(timeoutMs, timeout)
+    let stopTimer = () => {}
     const goOn = () => {
       stopTimer()
       stopTimer = Timers.after(timeoutMs, timeout)
     }
+    goOn()
     try {
       const response = await fetch(`${url}/api/v1${path}`, {
         method,
@@ -210,10 +171,8 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
   /** The id in the answer to a success. Something else may listen there, and answer 200 to everything. */
   const idIn = (outcome: Outcome<string>, name: "event_id" | "fingerprint_id"): Outcome<string> => {
     if (outcome.type !== "done") return outcome
-    try {
-      const id = (JSON.parse(outcome.value) as Readonly<Record<string, unknown>>)[name]
-      if (typeof id === "string") return { type: "done", value: id }
-    } catch {}
+    const id = get(parsed(outcome.value), name)
+    if (typeof id === "string") return { type: "done", value: id }
     return { type: "refused", isFinal: false, cause: new Error(somethingElse(200)) }
   }
   /** Whether the event is stored, and if not, why. */
@@ -228,14 +187,14 @@ export const make = ({ apiKey, fetch, keyName, timeoutMs, url }: HttpOptions): T
     sendBatch: async (batch, stored) => {
       let outcome: Outcome<void> = { type: "refused", isFinal: false, cause: new Error(somethingElse(200)) }
       const read = async (response: Response, goOn: () => void) => {
-        for await (const line of linesOf(response)) {
-          const answer = answerIn(line)
-          if (answer === undefined) continue
+        for await (const text of linesOf(response)) {
+          const answer = parsed(text)
+          const status = get(answer, "status")
+          if (typeof status !== "number") continue
           // A connection that is slow takes long for a batch, and the server answers as it reads.
           goOn()
-          const { index, status } = answer
-          const receipt = receiptOf(status === 200 ? { type: "done", value: line } : outcomeOf(status, line, null))
-          if (receipt.type === "done") stored(index)
+          const receipt = receiptOf(status === 200 ? { type: "done", value: text } : outcomeOf(status, text, null))
+          if (receipt.type === "done") stored(Number(get(answer, "line")) - 1)
           if (receipt.type === "retry") outcome = receipt
           else if (outcome.type === "refused") outcome = { type: "done", value: undefined }
         }
