@@ -10,6 +10,4 @@ export const isTraced: Effect.Effect<boolean> = Effect.withFiber((fiber) =>
 export const spanIfTraced =
   (name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(isTraced, (traced) =>
-      traced ? (Effect.withSpan(effect, name) as Effect.Effect<A, E, R>) : effect
-    )
+    Effect.flatMap(isTraced, (traced) => (traced ? (Effect.withSpan(effect, name) as Effect.Effect<A, E, R>) : effect))
