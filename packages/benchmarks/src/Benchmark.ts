@@ -13,6 +13,7 @@ import { full, list } from "./serving/LargeStore.ts"
 import { host, largeBodies } from "./serving/HostLatency.ts"
 import { memory } from "./serving/Memory.ts"
 import { proxy } from "./serving/Proxy.ts"
+import { peers } from "./serving/Peers.ts"
 import { reads } from "./serving/Reads.ts"
 import { overload } from "./serving/Overload.ts"
 import { sums } from "./serving/Sums.ts"
@@ -28,6 +29,7 @@ await CommandLine.run({
     postgres,
     cluster,
     "coding-run": codingRun,
+    peers,
     batch,
     "group-commit": groupCommit,
     latency,

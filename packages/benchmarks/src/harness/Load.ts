@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import type * as Formats from "./Formats.ts"
 import * as Recording from "./Recording.ts"
 
 export type Load = {
@@ -9,6 +10,8 @@ export type Load = {
   readonly seconds: number
   /** GET this path instead of sending events. */
   readonly get?: string
+  /** Default: an event in each request. */
+  readonly format?: Formats.Name
 } & (
   | {
       /** Closed loop by autocannon: each connection waits for its response. */
@@ -21,7 +24,8 @@ export type Load = {
 )
 
 export interface LoadResult {
-  /** Responses with status 200. */
+  /** Responses with status 200, and how many of them came in a second. */
+  readonly accepted: number
   readonly perSecond: number
   /** Responses with status 503. */
   readonly refusedPerSecond: number

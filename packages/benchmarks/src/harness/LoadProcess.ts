@@ -1,6 +1,7 @@
 /** Process that sends load to servers, one load at a time: `LoadProcess.ts FINGERPRINT_ID`. */
 import autocannon from "autocannon"
 import { Bodies } from "./Bodies.ts"
+import { formats, type Format } from "./Formats.ts"
 import type { Load, LoadResult } from "./Load.ts"
 import * as OpenLoop from "./OpenLoop.ts"
 import * as Recording from "./Recording.ts"
@@ -19,7 +20,13 @@ const bodiesPerConnection = 2_000
 const leadIn = 3
 
 /** Sends requests over `connections` connections, each waiting for its response. Without bodies it sends GET. */
-const closedLoop = async (url: string, connections: number, seconds: number, requests: ReadonlyArray<Buffer>) => {
+const closedLoop = async (
+  url: string,
+  connections: number,
+  seconds: number,
+  headers: Readonly<Record<string, string>>,
+  requests: ReadonlyArray<Buffer>
+) => {
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
   let clients = 0
@@ -29,7 +36,7 @@ const closedLoop = async (url: string, connections: number, seconds: number, req
       {
         url,
         method: requests.length === 0 ? "GET" : "POST",
-        headers: Recording.headers,
+        headers,
         connections,
         duration: seconds,
         sampleInt: 100,
@@ -62,16 +69,19 @@ const bodyCount = (load: Load): number =>
 
 const run = async (load: Load): Promise<LoadResult> => {
   const { seconds } = load
-  const url = new URL(load.get ?? "/api/v1/events", load.url).href
-  const requests = load.get === undefined ? bodies.next(bodyCount(load)) : []
+  const format: Format = formats[load.format ?? "event"]
+  const url = new URL(load.get ?? format.path, load.url).href
+  const headers = { ...Recording.headers, "content-type": format.contentType }
+  const requests = load.get === undefined ? format.requestsOf(bodies.next(bodyCount(load))) : []
   const { elapsed, failed, latencies, statuses }: OpenLoop.Responses =
     "rate" in load
-      ? await OpenLoop.run({ url, headers: Recording.headers, bodies: requests, rate: load.rate, leadIn, seconds })
-      : await closedLoop(url, load.connections, seconds, requests)
+      ? await OpenLoop.run({ url, headers, bodies: requests, rate: load.rate, leadIn, seconds })
+      : await closedLoop(url, load.connections, seconds, headers, requests)
   const sorted = latencies.toSorted((a, b) => a - b)
   const responses = Array.from(statuses.values()).reduce((sum, count) => sum + count, 0)
   const refused = statuses.get(503) ?? 0
   return {
+    accepted: sorted.length,
     perSecond: sorted.length / elapsed,
     refusedPerSecond: refused / elapsed,
     failed: responses - sorted.length - refused + failed,

@@ -58,7 +58,8 @@ export const start = async (
 ): Promise<Running> => {
   const [execPath = process.execPath, ...execArgv] = [...wrapper, process.execPath]
   const child = fork(fileURLToPath(script), args, {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    // Standard output has the tables.
+    stdio: ["ignore", 2, "inherit", "ipc"],
     execPath,
     execArgv
   })

@@ -1,6 +1,7 @@
 /** Starts Tachograph and the baseline servers as processes, and sends requests with a cheap client. */
 import { createReadStream } from "node:fs"
 import { Agent, request } from "node:http"
+import { setTimeout } from "node:timers/promises"
 import type { Database } from "./Databases.ts"
 import * as Processes from "./Processes.ts"
 import * as Recording from "./Recording.ts"
@@ -42,7 +43,8 @@ export const clientOf = (url: string): Client => {
             else
               reject(
                 new Error(
-                  `${method} ${path} was answered with ${response.statusCode}: ${bytes.toString().slice(0, 500)}`
+                  `${method} ${path} was answered with ${response.statusCode}: ${bytes.toString().slice(0, 500)}`,
+                  { cause: response.statusCode }
                 )
               )
           })
@@ -107,11 +109,30 @@ export const startHost = async (file: string, wrapper: ReadonlyArray<string>): P
   return server
 }
 
+/** How long an event that was refused for overload waits until it is sent again (ms). */
+const refusedMs = 100
+
+const isTaken = (answer: Promise<Buffer>): Promise<boolean> =>
+  answer.then(
+    () => true,
+    (error: Error) => {
+      if (error.cause === 503) return false
+      throw error
+    }
+  )
+
 /** Sends all bodies over `connections` connections. */
-export const sendAll = async (server: Pick<Client, "post">, bodies: ReadonlyArray<Buffer>, connections: number) => {
+export const sendAll = async (
+  server: Pick<Client, "post">,
+  bodies: ReadonlyArray<Buffer>,
+  connections: number,
+  path = "/api/v1/events"
+) => {
   const remaining = bodies.values()
   const send = async () => {
-    for (const body of remaining) await server.post("/api/v1/events", body)
+    for (const body of remaining) {
+      while (!(await isTaken(server.post(path, body)))) await setTimeout(refusedMs)
+    }
   }
   await Promise.all(Array.from({ length: connections }, send))
 }

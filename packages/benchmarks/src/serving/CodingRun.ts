@@ -1,5 +1,6 @@
 /** Records a whole agent run with its growing history, compared with one INSERT per call. */
 import * as Databases from "../harness/Databases.ts"
+import { type Format, formats } from "../harness/Formats.ts"
 import { largest } from "../harness/Options.ts"
 import * as Harness from "../harness/Servers.ts"
 import { decimal, integer, median, megabytes, print, progress, spread } from "../harness/Table.ts"
@@ -10,20 +11,28 @@ import * as Servers from "./Servers.ts"
 const connections = 16
 
 /** Removes NUL escapes, which jsonb cannot store. Tachograph can, but both sides get the same bodies. */
-const withoutNul = (body: Buffer): Buffer =>
+export const withoutNul = (body: Buffer): Buffer =>
   body.includes("\\u0000") ? Buffer.from(body.toString().replaceAll("\\u0000", "")) : body
 
-/** The seconds to record the run, by a server that has recorded it once before. */
-const record = async ({ open }: Servers.Contender, bodies: ReadonlyArray<Buffer>): Promise<number> => {
-  const { close, server } = await open()
-  try {
-    await Harness.sendAll(server, Harness.warmUpBodies(bodies), connections)
+/** The seconds to record the run, by a server that has recorded it once before, and what `check` asks of it then. */
+export const record = async (
+  contender: Servers.Contender,
+  bodies: ReadonlyArray<Buffer>,
+  connections: number,
+  { path, requestsOf }: Format,
+  check: (opened: Servers.Open) => Promise<void> = () => Promise.resolve()
+): Promise<number> => {
+  // Before the server starts: while this takes seconds, it would close a connection that waits.
+  const warmUp = requestsOf(Harness.warmUpBodies(bodies))
+  const requests = requestsOf(bodies)
+  return Servers.using(contender, async (opened) => {
+    await Harness.sendAll(opened.server, warmUp, connections, path)
     const startedAt = performance.now()
-    await Harness.sendAll(server, bodies, connections)
-    return (performance.now() - startedAt) / 1_000
-  } finally {
-    await close()
-  }
+    await Harness.sendAll(opened.server, requests, connections, path)
+    const seconds = (performance.now() - startedAt) / 1_000
+    await check(opened)
+    return seconds
+  })
 }
 
 export const codingRun = async (options: Options): Promise<void> => {
@@ -37,7 +46,8 @@ export const codingRun = async (options: Options): Promise<void> => {
   for (let run = 1; run <= options.runs; run++) {
     for (const [index, contender] of contenders.entries()) {
       progress(`coding-run: ${contender.name}, ${run} of ${options.runs}`)
-      rates[index]!.push(bytes / 1e6 / (await record(contender, bodies)))
+      const seconds = await record(contender, bodies, connections, formats.event)
+      rates[index]!.push(bytes / 1e6 / seconds)
     }
   }
   print({

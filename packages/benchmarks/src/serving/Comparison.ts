@@ -2,31 +2,28 @@
 import * as Load from "../harness/Load.ts"
 import { decimal, integer, median, print, progress, spread, times } from "../harness/Table.ts"
 import type { Options } from "./Options.ts"
-import type { Contender } from "./Servers.ts"
+import { type Contender, using } from "./Servers.ts"
 
 /** Maximum duration of the warm-up (s). */
 const maxWarmUpSeconds = 10
 
 type Key = "perSecond" | "median"
 
-const measure = async (
-  { open }: Contender,
-  { connections, get }: Comparison,
-  seconds: number
-): Promise<Load.LoadResult> => {
-  const load = { connections, ...(get === undefined ? {} : { get }) }
-  const { close, server } = await open()
-  try {
-    await Load.run({ url: server.url, ...load, seconds: Math.min(maxWarmUpSeconds, 2 * seconds) })
-    const result = await Load.run({ url: server.url, ...load, seconds })
-    if (result.failed + result.refusedPerSecond > 0) {
-      throw new Error(`Not every response had status 200: ${JSON.stringify(result)}`)
-    }
-    return result
-  } finally {
-    await close()
+/** A load that the server accepts whole, or else an error. */
+export const accepted = async (load: Load.Load): Promise<Load.LoadResult> => {
+  const result = await Load.run(load)
+  if (result.failed + result.refusedPerSecond > 0) {
+    throw new Error(`Not every response had status 200: ${JSON.stringify(result)}`)
   }
+  return result
 }
+
+const measure = (contender: Contender, { connections, get }: Comparison, seconds: number): Promise<Load.LoadResult> =>
+  using(contender, async ({ server: { url } }) => {
+    const load = { url, connections, ...(get === undefined ? {} : { get }) }
+    await Load.run({ ...load, seconds: Math.min(maxWarmUpSeconds, 2 * seconds) })
+    return accepted({ ...load, seconds })
+  })
 
 /** The ratio of the medians, and the range of the ratios of each run. */
 export const ratioOf = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): string => {

@@ -1,15 +1,28 @@
 /** The servers that are compared, each with its own temporary database. */
+import { dirname } from "node:path"
 import * as Databases from "../harness/Databases.ts"
 import * as Harness from "../harness/Servers.ts"
 
 export interface Open {
   readonly server: Harness.Server
+  /** Undefined: the server stores nothing, or in a database that stays. */
+  readonly database: Databases.Database | undefined
   readonly close: () => Promise<void>
 }
 
 export interface Contender {
   readonly name: string
   readonly open: () => Promise<Open>
+}
+
+/** Opens the contender for `use`. */
+export const using = async <A>({ open }: Contender, use: (opened: Open) => Promise<A>): Promise<A> => {
+  const opened = await open()
+  try {
+    return await use(opened)
+  } finally {
+    await opened.close()
+  }
 }
 
 const openWith = async (database: Databases.Database | undefined, start: Promise<Harness.Server>): Promise<Open> => {
@@ -19,7 +32,7 @@ const openWith = async (database: Databases.Database | undefined, start: Promise
       await server.stop()
       await database?.remove()
     }
-    return { server, close }
+    return { server, database, close }
   } catch (error) {
     await database?.remove()
     throw error
@@ -75,4 +88,14 @@ export const fastifyPg = (url: string): Contender => ({
 export const express = (name: string, mounted: "mounted" | "alone"): Contender => ({
   name,
   open: () => openWith(undefined, Harness.startBaseline("ExpressApp", mounted))
+})
+
+/** A recorder that others make, whose packages are in that folder. It stores in the folder of the database. */
+export const peer = (name: string, program: "aigne" | "genkit", packages: string): Contender => ({
+  name,
+  open: () => {
+    const database = Databases.sqlite()
+    const folder = dirname(Databases.fileOf(database))
+    return openWith(database, Harness.startBaseline("Peer", program, packages, folder))
+  }
 })
