@@ -117,9 +117,9 @@ const make = Effect.fnUntraced(function* ({
     appendEvents: (events) => pace.append(appendEvents(events)),
     appendAtOnce:
       appendAtOnce &&
-      ((events, isAlone) => {
+      ((events) => {
         pace.note()
-        return appendAtOnce(events, !isAlone)
+        return appendAtOnce(events)
       }),
     ...run.operations({
       watermark,

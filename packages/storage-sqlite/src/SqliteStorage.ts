@@ -33,9 +33,7 @@ const over = (storage: typeof SqlStorage.layer, config: SqliteClient.SqliteClien
         },
         // The client itself reuses the log, as far as it can be copied into the file.
         makeRoom: Effect.sync(() => client.file && Reserve.release(client.file.path)),
-        verify: client.verifyFile,
-        // One is written while the disk takes the one before it.
-        appendConcurrency: 2
+        verify: client.verifyFile
       })
     )
   ).pipe(Layer.provide(SqliteClient.layer(config)))

@@ -50,8 +50,8 @@ describe("appendAtOnce", () => {
     return withNames(file, (storage) =>
       Effect.gen(function* () {
         // On the disk when it returns.
-        expect(storage.appendAtOnce!([eventOf(2)], true)).toEqual(Exit.succeed([3]))
-        expect(yield* ending(storage.appendAtOnce!([eventOf(3), eventOf(4)], false))).toEqual(Exit.succeed([4, 5]))
+        expect(storage.appendAtOnce!([eventOf(2)])).toEqual(Exit.succeed([3]))
+        expect(yield* ending(storage.appendAtOnce!([eventOf(3), eventOf(4)]))).toEqual(Exit.succeed([4, 5]))
         expect(eventsIn(file)).toBe(5)
       })
     )
@@ -62,17 +62,17 @@ describe("appendAtOnce", () => {
     return withNames(file, (storage) =>
       Effect.sync(() => {
         const taken = { ...eventOf(5), idempotency: eventOf(1).idempotency, summary: eventOf(1).summary }
-        expect(storage.appendAtOnce!([eventOf(4), taken], true)).toBeUndefined()
+        expect(storage.appendAtOnce!([eventOf(4), taken])).toBeUndefined()
         const { summary, ...other } = eventOf(6)
         const agent = "another" as typeof summary.agent
-        expect(storage.appendAtOnce!([{ ...other, summary: { ...summary, agent } }], true)).toBeUndefined()
+        expect(storage.appendAtOnce!([{ ...other, summary: { ...summary, agent } }])).toBeUndefined()
         const another = new DatabaseSync(file)
         another.exec("BEGIN IMMEDIATE")
-        expect(storage.appendAtOnce!([eventOf(7)], true)).toBeUndefined()
+        expect(storage.appendAtOnce!([eventOf(7)])).toBeUndefined()
         another.exec("ROLLBACK")
         another.close()
         expect(eventsIn(file)).toBe(2)
-        expect(storage.appendAtOnce!([eventOf(8)], true)).toEqual(Exit.succeed([3]))
+        expect(storage.appendAtOnce!([eventOf(8)])).toEqual(Exit.succeed([3]))
       })
     )
   })

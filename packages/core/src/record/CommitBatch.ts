@@ -161,8 +161,7 @@ export const commitAtOnce = (
   storage: Storage["Service"],
   cache: SessionCache,
   ids: EventIds["Service"],
-  members: ReadonlyArray<Member>,
-  isAlone: boolean
+  members: ReadonlyArray<Member>
 ): Effect.Effect<Committed, StorageUnavailable> | undefined => {
   if (storage.appendAtOnce === undefined || !isShort(members)) return undefined
   const sessions = new Map<string, KnownSession>()
@@ -174,7 +173,7 @@ export const commitAtOnce = (
   const writeNext = writer(members, sessions)
   const drafts = members.map(writeNext)
   const appends = identify(members, drafts, ids)
-  const appended = storage.appendAtOnce(appends, isAlone)
+  const appended = storage.appendAtOnce(appends)
   if (appended === undefined) return undefined
   const toCommitted = (numbers: ReadonlyArray<number>): Committed => {
     learn(cache, sessions, drafts, numbers)

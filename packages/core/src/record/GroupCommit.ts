@@ -1,6 +1,6 @@
 /**
- * Commits events in batches: while one batch is committed, the next one gathers. A batch starts one turn of the event loop
- * after its first event; no timer delays it to make it larger.
+ * Commits events in batches: while one batch is committed, or the disk takes it, the next one gathers. A batch starts one turn of the
+ * event loop after its first event; no timer delays it to make it larger.
  *
  * `CommitQueue` holds the events that wait, `QueueWait` measures how long, `InFlightKeys` joins requests with the same
  * idempotency key, and `CommitBatch` commits. `AdmissionControl`, not this module, bounds how much may wait.
@@ -109,20 +109,16 @@ interface Committing {
  * until the faulty event is alone.
  */
 const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, wait }: Committing) => {
-  const atOnce = (batch: ReadonlyArray<Job>, isAlone: boolean) => {
+  const atOnce = (batch: ReadonlyArray<Job>) => {
     if (isTraced) return undefined
     try {
-      return CommitBatch.commitAtOnce(storage, sessions, ids, batch, isAlone)
+      return CommitBatch.commitAtOnce(storage, sessions, ids, batch)
     } catch (defect) {
       return Exit.die(defect)
     }
   }
 
-  const commitBatch = (
-    batch: ReadonlyArray<Job>,
-    stale: StaleDuringBatch,
-    isAlone: boolean = false
-  ): Effect.Effect<void> => {
+  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> => {
     const startedMs = performance.now()
     const end = (exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable>): Effect.Effect<void> => {
       if (Exit.isFailure(exit)) {
@@ -148,7 +144,7 @@ const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, w
       metrics.committed(exit.value.written, seconds)
       return Exit.void
     }
-    const committed = atOnce(batch, isAlone)
+    const committed = atOnce(batch)
     const exit = CommitBatch.exitOf(committed)
     return exit === undefined
       ? Effect.flatMap(Effect.exit(committed ?? CommitBatch.commit(storage, sessions, ids, batch)), end)
@@ -221,7 +217,7 @@ const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, 
         queue.release(batch)
         schedule()
       }
-      const committing = commitBatch(batch, stale, batch.length === 1 && active.size === 1)
+      const committing = commitBatch(batch, stale)
       if (Exit.isExit(committing)) return end()
       run(
         Effect.onExit(committing, (exit) => {

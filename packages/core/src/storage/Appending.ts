@@ -101,15 +101,12 @@ export interface Appending {
   ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict | StaleIds>
   /**
    * The same for new events of names that are known, where nothing conflicts, without waiting for anybody: the transaction has run when it
-   * returns. The effect succeeds when what was appended is on the disk, which is waited for at once if the caller `isAlone`; others can
-   * see it before. Undefined if nothing was appended, for whatever reason: `appendEvents` does it, or says why not. Only of storages
-   * in the thread of the caller.
+   * returns, and others see it. The effect succeeds when what was appended is on the disk; for a single event, which nobody waits behind, it
+   * has succeeded already. Undefined if nothing was appended, for whatever reason: `appendEvents` does it, or says why not. Only of
+   * storages in the thread of the caller.
    */
   readonly appendAtOnce?:
-    | ((
-        events: ReadonlyArray<AppendEvent>,
-        isAlone: boolean
-      ) => Effect.Effect<ReadonlyArray<number>, StorageUnavailable> | undefined)
+    | ((events: ReadonlyArray<AppendEvent>) => Effect.Effect<ReadonlyArray<number>, StorageUnavailable> | undefined)
     | undefined
   /** How many calls of `appendEvents` to run concurrently for the best throughput. */
   readonly appendConcurrency: number

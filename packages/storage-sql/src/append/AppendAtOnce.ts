@@ -111,6 +111,9 @@ const bodies = (
     batch.events.every(isKnown(batch.project_id)) ? (run) => appendTo(run, batch, now) : undefined
 }
 
+/** To wait for the disk on another thread takes longer, so that one event alone is not made to. */
+const flushesLater = ({ events }: EventRows.Batch): boolean => events.length > 1
+
 export const make = (sql: SqlClient.SqlClient, names: Names & { readonly clock: Clock.Clock }) => {
   const { agentVersions, clock, kinds, projects } = names
   const bodyOf = bodies(sql, agentVersions)
@@ -128,13 +131,13 @@ export const make = (sql: SqlClient.SqlClient, names: Names & { readonly clock: 
     /** As `AppendInOneStatement`. */
     append: (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
       const body = bodyOf(batch, clock.currentTimeMillisUnsafe())
-      return body === undefined ? Effect.undefined : AtOnce.transact(sql, body, batch.events.length > 1)
+      return body === undefined ? Effect.undefined : AtOnce.transact(sql, body, flushesLater(batch))
     },
     /** Undefined also if the connection is in use, or the lock is held. Throws a `SqlError` if the commit fails. */
-    appendAtOnce: (events: ReadonlyArray<AppendEvent>, flushesLater: boolean) => {
+    appendAtOnce: (events: ReadonlyArray<AppendEvent>) => {
       const batch = knownBatch(events)
       const body = batch && bodyOf(batch, clock.currentTimeMillisUnsafe())
-      return body && (sql as AtOnce.AtOnceClient).transactAtOnce(body, flushesLater)
+      return body && (sql as AtOnce.AtOnceClient).transactAtOnce(body, flushesLater(batch))
     }
   }
 }
