@@ -45,7 +45,7 @@ export const find = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, CommandError> {
   const session = uuid7.test(given) ? yield* ofCall(access, given) : undefined
   if (session !== undefined) return session
-  const beginning = given.replace(/…$/, "")
+  const beginning = given.replace(/\u2026$/, "")
   if (Array.from(beginning).length < minCharacters) {
     return yield* new CommandError({ message: "There is no such session" })
   }
