@@ -281,7 +281,12 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "commands are the subcommands of tachograph.",
       ...["terminal", "config", "access", "backup", "http", "process", "workers", "doctor"]
     ),
-    room("Cli.ts", "Cli.ts assembles the commands.", "../package.json", "terminal", "workers", "commands")
+    room("Commands.ts", "Commands.ts assembles the commands.", "commands"),
+    room(
+      "Cli.ts",
+      "Cli.ts runs a command line.",
+      ...["../package.json", "terminal", "config", "workers", "commands", "Commands.ts"]
+    )
   ],
   testkit: [
     room("Samples.ts", "Samples.ts is below checkers and cases."),

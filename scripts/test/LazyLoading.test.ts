@@ -13,6 +13,7 @@ const imports: Readonly<Record<string, string>> = {
   "packages/router/src/engine/Viewer.ts": "Lazy: tried with each request, which is answered 503 meanwhile",
   "packages/router/src/engine/thread/ThreadServices.ts":
     "at the start of a thread; another thread loads anew, and Supervisor.ts starts it",
+  "packages/server/src/Cli.ts": "the commands but serve, at the start of the process, which ends if that fails",
   "packages/server/src/bin.ts": "the program, at the start of the process, which ends if that fails",
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
   "packages/viewer/app/Header.tsx": "tried again when the palette is opened again; a reload of the page loads all anew",

@@ -9,19 +9,22 @@ const host = "packages/server/src/main.ts"
 const thread = ["packages/router/src/engine/thread/Thread.ts", "packages/server/src/commands/EngineStorage.ts"]
 
 let importsOf: ReadonlyMap<string, ReadonlyArray<string>>
+let texts: ReadonlyArray<string>
 
 beforeAll(async () => {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [host, ...thread],
     outdir: "unused",
     bundle: true,
     format: "esm",
     platform: "node",
+    minifyWhitespace: true,
     write: false,
     metafile: true,
     logLevel: "error"
   })
+  texts = outputFiles.map(({ text }) => text)
   const isAtOnce = ({ external, kind }: { readonly external?: boolean; readonly kind: string }) =>
     kind === "import-statement" && external !== true
   importsOf = new Map(
@@ -48,6 +51,14 @@ describe("modules that are loaded at the start", () => {
     expect(loaded.filter((path) => storages.test(path))).toEqual([])
   })
 
+  test("the thread of the host loads no command but serve", () => {
+    const commands = loadedWith(host).filter((path) => /server\/src\/(access|commands|doctor)\//.test(path))
+    expect(commands).toContain("packages/server/src/commands/Serve.ts")
+    expect(commands.filter((path) => !/\/(\w*Settings|EngineStorage|Serve\w*|SettingParsers)\.ts$/.test(path))).toEqual(
+      []
+    )
+  })
+
   test("the thread of the engine loads no storage but its own, no mount, and nothing of the command line", () => {
     const loaded = loadedWith(...thread)
     expect(loaded).toContain("packages/core/src/Recorder.ts")
@@ -55,5 +66,12 @@ describe("modules that are loaded at the start", () => {
     expect(loaded.filter((path) => /effect\/dist\/cli\/|router\/src\/mounts\/|server\/src\/http\//.test(path))).toEqual(
       []
     )
+  })
+
+  test("no module has a character beyond ASCII: V8 would keep two bytes for each character of its bundle", () => {
+    const first = /[^\0-\x7f]/
+    expect(
+      texts.filter((text) => first.test(text)).map((text) => text.slice(text.search(first) - 40).slice(0, 80))
+    ).toEqual([])
   })
 })

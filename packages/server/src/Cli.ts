@@ -4,56 +4,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
-import { audit } from "./commands/Audit.ts"
-import { backup } from "./commands/Backup.ts"
-import { calls } from "./commands/Calls.ts"
-import { compare } from "./commands/Compare.ts"
-import { copy } from "./commands/Copy.ts"
-import { doctor } from "./commands/Doctor.ts"
-import { exportCommand } from "./commands/Export.ts"
-import { importCommand } from "./commands/Import.ts"
-import { keys } from "./commands/Keys.ts"
-import { migrate } from "./commands/Migrate.ts"
-import { reindex } from "./commands/Reindex.ts"
-import { restore } from "./commands/Restore.ts"
-import { search } from "./commands/Search.ts"
 import { serve } from "./commands/Serve.ts"
-import { sessions } from "./commands/Sessions.ts"
-import { show } from "./commands/Show.ts"
-import { storage } from "./commands/Storage.ts"
-import { tail } from "./commands/Tail.ts"
-import { usage as usageCommand } from "./commands/Usage.ts"
-import { verify } from "./commands/Verify.ts"
+import * as Setting from "./config/Setting.ts"
 import { CommandError, UsageError } from "./terminal/CliErrors.ts"
 import * as CliServices from "./terminal/CliServices.ts"
 import * as Worker from "./workers/Worker.ts"
 
-/** The tree of commands. */
-export const tachograph = Command.make("tachograph").pipe(
-  Command.withDescription("Records what AI agents do: every call to a model provider, verbatim"),
-  Command.withSubcommands([
-    serve,
-    migrate,
-    keys,
-    audit,
-    sessions,
-    show,
-    calls,
-    search,
-    usageCommand,
-    compare,
-    tail,
-    storage,
-    reindex,
-    verify,
-    doctor,
-    exportCommand,
-    importCommand,
-    copy,
-    backup,
-    restore
-  ])
-)
+/** What serves needs no other command, and would keep all of them in its memory. They say which variable a misspelt one may be. */
+const treeFor = ([first]: ReadonlyArray<string>) =>
+  first === "serve" && Setting.misspelt(process.env).length === 0
+    ? Effect.succeed(Command.withSubcommands(Command.make("tachograph"), [serve]))
+    : Effect.promise(async () => (await import("./Commands.ts")).tachograph)
 
 /** An invalid command line is reported in one line, like any other failure, instead of with the whole help text. */
 const presenter: CliOutput.Presenter = {
@@ -72,7 +33,7 @@ const report = (message: string) =>
 
 /** Runs a command line. An error has been printed to standard error before the effect fails with it. */
 export const run = (args: ReadonlyArray<string>) =>
-  Command.runWith(tachograph, { version: packageJson.version })(args).pipe(
+  Effect.flatMap(treeFor(args), (tree) => Command.runWith(tree, { version: packageJson.version })(args)).pipe(
     Effect.catchTag("ShowHelp", (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),
     Effect.tapError((error) =>
       error instanceof UsageError || error instanceof CommandError ? report(error.message) : Effect.void

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { copyFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, vi } from "vitest"
-import { tachograph } from "../src/Cli.ts"
+import { tachograph } from "../src/Commands.ts"
 import { runInProcess, serveInProcess, startInProcess } from "./CommandLine.ts"
 import { contentOf, copyOf, type Kept, names } from "./KeptStore.ts"
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { misspelt } from "../../src/config/Setting.ts"
 // Makes all settings.
-import "../../src/Cli.ts"
+import "../../src/Commands.ts"
 
 it.each([
   ["TACHOGRAPH_UPSTREEM", "TACHOGRAPH_UPSTREAM"],
