@@ -44,9 +44,10 @@ export const ofEnded = (pid: number): number => {
   return (Number(user) + Number(system)) * msPerTick
 }
 
-/** A field of `/proc/PID/status`, converted from kB to bytes. */
-export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
-  const [, kilobytes = NaN] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(read(pid, "status")) ?? []
+/** A field of `/proc/PID/status`, or of the sums of its mappings, converted from kB to bytes. */
+export const memoryOf = (pid: number, field: "VmRSS" | "VmHWM" | "Pss"): number => {
+  const file = field === "Pss" ? "smaps_rollup" : "status"
+  const [, kilobytes = NaN] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(read(pid, file)) ?? []
   return Number(kilobytes) * 1024
 }
 

@@ -21,9 +21,13 @@ export const fillCompileCache = (): void => {
   execFileSync(process.execPath, [main, "--version"], { env: { ...process.env, ...cacheVariables } })
 }
 
-export const serve = async (storage: string, options: ReadonlyArray<string> = []): Promise<Served> => {
+export const serve = async (
+  storage: string,
+  options: ReadonlyArray<string> = [],
+  node = process.execPath
+): Promise<Served> => {
   const [apiKey = ""] = Recording.apiKeys
-  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--storage", storage, ...options], {
+  const child = spawn(node, [main, "serve", "--port", "0", "--storage", storage, ...options], {
     env: { ...process.env, ...cacheVariables, TACHOGRAPH_API_KEY: apiKey },
     stdio: ["ignore", "pipe", "inherit"]
   })
