@@ -48,7 +48,7 @@ const event = (n: number, fields: Parameters<typeof Samples.appendEvent>[1] = {}
   hasNewId: true
 })
 
-it("appends in one statement if the session, the agent and the people exist", () =>
+it("appends in one statement if the agent and the people exist", () =>
   run((storage) =>
     Effect.gen(function* () {
       const append = (...events: ReadonlyArray<AppendEvent>) => outcomeOf(Samples.append(storage, events))
@@ -59,8 +59,20 @@ it("appends in one statement if the session, the agent and the people exist", ()
       const simple = [event(4), event(5, other), event(6, { person: null }), event(7, { ...other, person })]
       expect(yield* append(...simple)).toEqual(oneStatement)
 
-      // Each of these creates a name, has a key, or shares a piece.
-      expect(yield* append(event(8), event(9, { session: SessionId.make("s3") }))).toEqual(transaction)
+      // Sessions that are new, beside one that exists, and alone.
+      expect(yield* append(event(8), event(9, { session: SessionId.make("s3") }))).toEqual(oneStatement)
+      const created = ["s5", "s4", "s5"].map((name, n) => event(15 + n, { session: SessionId.make(name) }))
+      expect(yield* append(...created)).toEqual(oneStatement)
+      const numbers = ["s1", "s2", "s3", "s4", "s5"].map((name) => storage.getSession(project, SessionId.make(name)))
+      expect((yield* Effect.all(numbers)).map((state) => [state!.number, state!.packs])).toEqual([
+        [1, 5],
+        [2, 3],
+        [3, 1],
+        [5, 1],
+        [4, 2]
+      ])
+
+      // Each of these creates another name, has a key, or shares a piece.
       expect(yield* append(event(10, { person: PersonId.make("eve") }))).toEqual(transaction)
       expect(yield* append(event(11, { agentVersion: AgentVersionName.make("v2") }))).toEqual(transaction)
       const keyed = { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
@@ -75,13 +87,13 @@ it("appends in one statement if the session, the agent and the people exist", ()
       )
       const page = yield* storage.listEvents(project, { order: "asc", limit: 100 })
       expect(page.slice(3, 7).map((each) => each.summary)).toEqual(simple.map(({ summary }) => summary))
-      expect(page).toHaveLength(14)
+      expect(page).toHaveLength(17)
       const packs = yield* storage.readPacks(project, 1, [{ from: 1, to: 100 }])
       expect(packs.map(({ bytes, number }) => [number, Array.from(bytes)])).toEqual(
         [1, 3, 4, 6, 8, 10, 11, 12, 13].map((n, index) => [index + 1, Array.from(event(n).pack.bytes)])
       )
       const { events, storedBytes } = yield* storage.usage(project, 0)
-      expect([events, storedBytes]).toEqual([14, 14 * 3 + Buffer.byteLength("piece piece")])
+      expect([events, storedBytes]).toEqual([17, 17 * 3 + Buffer.byteLength("piece piece")])
     })
   ))
 

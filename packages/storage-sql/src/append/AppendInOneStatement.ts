@@ -1,20 +1,21 @@
 /**
- * Appends events in one statement of Postgres if their sessions, agents and people all exist, which is nearly always so.
- * The round trips of the transaction in `AppendEvents` would take longer than its statements.
+ * Appends events in one statement of Postgres if their agents and people exist, which is nearly always so, and creates sessions. The
+ * round trips of the transaction in `AppendEvents` would take longer than its statements.
  *
  * Concurrent changes are seen although the statement's snapshot may be older than the rows that it locks: at the level READ
  * COMMITTED, Postgres evaluates `is_expected` again for a row that it had to wait for, and an update follows a row to its
- * newest version. At stricter levels the statement fails and is retried.
+ * newest version. A session that another transaction has created meanwhile violates the index of their names, which undoes all. At stricter
+ * levels the statement fails and is retried.
  * https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
  */
 import type { AppendEvent } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as EventColumns from "../sql/EventColumns.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as EventRows from "./EventRows.ts"
 import * as NewIds from "./NewIds.ts"
@@ -28,29 +29,36 @@ export const make = (
   sql: SqlClient.SqlClient,
   versions: AgentVersionNumbers.AgentVersions
 ): ((batch: EventRows.Batch) => Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError>) => {
-  // The statement looks up the number of a person, so it takes the name.
+  // The statement looks up the number of a person, so it takes the name, and it numbers new sessions.
   const { person_number: _, ...columns } = EventColumns.toInsert(sql)
-  const columnNames = sql.literal(Object.keys(columns).join(", "))
+  const others = (names: object) =>
+    sql.literal(
+      Object.keys(names)
+        .filter((name) => name !== "session_number")
+        .join(", ")
+    )
+  const eventNames = others(columns)
+  const packNames = others(EventRows.packTypes)
   const incrementColumns = BulkValues.make(sql, SessionCounters.incrementColumns)
-  const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
+  const packColumns = BulkValues.make(sql, BulkValues.named(EventRows.packTypes))
   const eventColumns = BulkValues.make(sql, {
     ...columns,
     person_id: { type: "varchar", value: ({ summary }: EventColumns.NumberedEvent) => summary.person }
   })
   const space = SpaceCounters.statements(sql)
   const { isYoung } = NewIds.make(sql)
+  const numbered = sql.literal(
+    "session_number + CASE WHEN session_number > 0 THEN 0 ELSE (SELECT next FROM counted) END"
+  )
 
-  /** False for an event that creates a name, shares a piece or has an idempotency key: each takes a step of its own. */
+  /** False for an event that creates another name, shares a piece or has an idempotency key: each takes a step of its own. */
   const isSimple = (project_id: number, { idempotency, pack, summary }: AppendEvent): boolean =>
-    pack.session !== undefined &&
-    pack.shared.length === 0 &&
-    idempotency === undefined &&
-    versions.cached(project_id, summary) !== undefined
+    pack.shared.length === 0 && idempotency === undefined && versions.cached(project_id, summary) !== undefined
 
   return Effect.fnUntraced(function* (batch: EventRows.Batch) {
     const { events, project_id } = batch
     if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return undefined
-    const sessions = new Map(events.map(({ pack, summary }) => [summary.session, pack.session!.number] as const))
+    const { created, sessions } = numbersOf(events)
     const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
     if (conflicts.length > 0) return undefined
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
@@ -60,36 +68,70 @@ export const make = (
       person: () => null
     })
 
-    // Locks in the order of every transaction: people, sessions by their numbers, usage of sessions, usage of agents.
-    const areAllUpdated = sql`(SELECT count(*) FROM updated) = ${increments.length}`
-    const updated =
-      yield* sql`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, project_id, people)}
+    // Locks in the order of every transaction: people, the project, sessions by their numbers, usage of sessions, usage of agents.
+    const isReady = sql`(SELECT count(*) FROM person) = ${people.length} AND ${isYoung(events)}`
+    const areExpected = sql`(SELECT count(*) FROM locked WHERE is_expected) = ${increments.length - created}`
+    const areAllThere = sql`(SELECT count(*) FROM updated) + (SELECT count(*) FROM created) = ${increments.length}`
+    const [result] = yield* sql<{
+      there: Integer
+      next: number | null
+    }>`WITH person AS MATERIALIZED (${NumberedNames.select(sql, NumberedNames.people, project_id, people)}
+      ), project AS MATERIALIZED (
+        SELECT 1 FROM projects WHERE project_id = ${project_id} AND ${created} > 0 AND ${isReady} FOR NO KEY UPDATE
       ), increment ${incrementColumns.names} AS (${incrementColumns.of(increments)}
       ), locked AS MATERIALIZED (
         SELECT increment.*,
           sessions.generation = increment.generation AND sessions.packs = increment.packs AS is_expected
         FROM increment JOIN sessions ON ${SessionCounters.isIncremented(sql)}
-        WHERE (SELECT count(*) FROM person) = ${people.length} AND ${isYoung(events)}
+        WHERE (SELECT count(*) FROM project) = ${Math.min(created, 1)} AND ${isReady}
         ORDER BY sessions.session_number FOR UPDATE OF sessions
       ), updated AS (
         UPDATE sessions SET ${SessionCounters.incremented(sql)} FROM locked AS increment
-        WHERE ${SessionCounters.isIncremented(sql)}
-          AND (SELECT count(*) FROM locked WHERE is_expected) = ${increments.length}
+        WHERE ${SessionCounters.isIncremented(sql)} AND ${areExpected}
         RETURNING sessions.session_number
+      ), counted AS (
+        UPDATE projects SET sessions = sessions + ${created}
+        WHERE project_id = ${project_id} AND (SELECT count(*) FROM project) > 0 AND ${areExpected}
+        RETURNING sessions + 1 AS next
+      ), created AS (
+        INSERT INTO sessions (project_id, session_number, session_id, packs, history, parts, stored_bytes, ranked_bytes)
+        SELECT project_id, counted.next + session_number, session_id, added, history, parts, stored, stored
+        FROM increment CROSS JOIN counted WHERE session_number < 0
+        RETURNING session_number
       ), added_packs AS (
-        INSERT INTO packs ${packColumns.names}
-        SELECT * FROM (${packColumns.of(rows.packs)}) AS added WHERE ${areAllUpdated}
+        INSERT INTO packs (${packNames}, session_number)
+        SELECT ${packNames}, ${numbered} FROM (${packColumns.of(rows.packs)}) AS added ${packColumns.names}
+        WHERE ${areAllThere}
       ), added_events AS (
-        INSERT INTO events (${columnNames}, person_number)
-        SELECT ${columnNames}, person.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
-        LEFT JOIN person ON person.name = added.person_id WHERE ${areAllUpdated}
+        INSERT INTO events (${eventNames}, session_number, person_number)
+        SELECT ${eventNames}, ${numbered}, person.number FROM (${eventColumns.of(rows.events)}) AS added ${eventColumns.names}
+        LEFT JOIN person ON person.name = added.person_id WHERE ${areAllThere}
       ), added_usage AS (
-        ${space.ofSessions(rows.increments.rowsOf(project_id), areAllUpdated)} RETURNING 1
+        ${space.ofSessions(rows.increments.rowsOf(project_id), areAllThere, numbered)} RETURNING 1
       ), added_agent_usage AS (
-        ${space.ofAgents(rows.increments.agentRowsOf(project_id), sql`${areAllUpdated} AND (SELECT count(*) FROM added_usage) > 0`)}
-      ) SELECT session_number FROM updated`
-    if (updated.length === 0) return undefined
-    if (updated.length === increments.length) return events.map(({ pack }) => pack.session!.number)
-    return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${updated.length} were updated`))
+        ${space.ofAgents(rows.increments.agentRowsOf(project_id), sql`${areAllThere} AND (SELECT count(*) FROM added_usage) > 0`)}
+      ) SELECT (SELECT count(*) FROM updated) + (SELECT count(*) FROM created) AS there, (SELECT next FROM counted) AS next`
+    const there = Number(result!.there)
+    if (there === 0) return undefined
+    if (there < increments.length) {
+      return yield* Effect.die(new Error(`${increments.length} sessions were locked, but ${there} were updated`))
+    }
+    return events.map(({ summary: { session } }) => {
+      const number = sessions.get(session)!
+      return number > 0 ? number : number + result!.next!
+    })
   })
+}
+
+/** The numbers of sessions, and how many are to be created. Theirs are negative: they are to be added to the number that the project has next. */
+const numbersOf = (events: ReadonlyArray<AppendEvent>) => {
+  const sessions = new Map<string, number>()
+  const names = new Set<string>()
+  for (const { pack, summary } of events) {
+    if (pack.session === undefined) names.add(summary.session)
+    else sessions.set(summary.session, pack.session.number)
+  }
+  let number = -names.size
+  for (const name of names) sessions.set(name, number++)
+  return { created: names.size, sessions }
 }

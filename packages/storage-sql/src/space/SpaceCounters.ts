@@ -154,6 +154,7 @@ export const statements = (sql: SqlClient.SqlClient) => {
   const agentColumns = BulkValues.make(sql, BulkValues.named(agentTypes))
   const stripe = sql.literal(Dialects.of(sql).stripe)
   const always: Statement.Fragment = sql.literal("true")
+  const amounts = sql.literal(Object.keys(amountTypes).join(", "))
   const names = sql.literal(`(${Object.keys(agentTypes).join(", ")}, stripe)`)
   const { addingToAgents, addingToSessions } = endings(sql)
   if (Bucket.isDistributed(sql)) {
@@ -166,9 +167,9 @@ export const statements = (sql: SqlClient.SqlClient) => {
     }
   }
   return {
-    ofSessions: (rows: UsageRows, isWanted = always) =>
-      sql`INSERT INTO storage_usage ${columns.names} SELECT * FROM (${columns.of(rows)}) AS added WHERE ${isWanted}
-        ${addingToSessions}`,
+    ofSessions: (rows: UsageRows, isWanted = always, session_number = sql.literal("session_number")) =>
+      sql`INSERT INTO storage_usage ${columns.names} SELECT project_id, ${session_number}, agent_number, ${amounts}
+        FROM (${columns.of(rows)}) AS added ${columns.names} WHERE ${isWanted} ${addingToSessions}`,
     ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>, isWanted = always) =>
       sql`INSERT INTO agent_usage ${names} SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added
         WHERE ${isWanted} ${addingToAgents}`
