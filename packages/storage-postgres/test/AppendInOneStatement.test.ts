@@ -232,3 +232,62 @@ it.each<[change: string, first: Statement, last: Statement, outcome: ReadonlyArr
     )
   )
 })
+
+it.each<[change: string, change: Statement, outcome: ReadonlyArray<boolean>, sessions: ReadonlyArray<unknown>]>([
+  [
+    "the counter of the project",
+    (sql) => sql`UPDATE projects SET sessions = sessions + 5`,
+    oneStatement,
+    [
+      ["s1", 1, 2],
+      ["s2", 7, 1]
+    ]
+  ],
+  [
+    "a session that it creates",
+    (sql) =>
+      Effect.andThen(
+        sql`UPDATE projects SET sessions = sessions + 1`,
+        sql`INSERT INTO sessions (project_id, session_number, session_id, packs) VALUES (1, 2, 's2', 1)`
+      ),
+    failed,
+    [
+      ["s1", 1, 1],
+      ["s2", 2, 1]
+    ]
+  ],
+  ["a session that exists", (sql) => sql`UPDATE sessions SET packs = packs + 1`, failed, [["s1", 1, 2]]]
+])(
+  "creates a session or nothing after it waited for a transaction that changed %s",
+  async (_, change, outcome, sessions) => {
+    const { schema, ...config } = await emptySchema()
+    const test = Effect.gen(function* () {
+      const storage = yield* Storage
+      const sql = yield* SqlClient.SqlClient
+      yield* Samples.append(storage, [event(1)])
+      const cached = { ...event(2), pack: { ...event(2).pack, session: undefined, number: 7 } }
+      yield* Effect.flip(storage.appendEvents([cached]))
+      const s1 = yield* storage.getSession(project, event(1).summary.session)
+      const created = event(4, { session: SessionId.make("s2") })
+      const appending = storage.appendEvents([
+        { ...event(3), pack: { ...event(3).pack, session: s1, number: 2 } },
+        { ...created, pack: { ...created.pack, session: undefined, number: 1 } }
+      ])
+      expect(yield* withConcurrent(schema!, change, nothing, outcomeOf(appending))).toEqual(outcome)
+      const rows = yield* sql<{
+        session_id: string
+        session_number: number
+        packs: number
+      }>`SELECT session_id, session_number, packs FROM sessions ORDER BY session_id`
+      expect(rows.map((row) => [row.session_id, row.session_number, row.packs])).toEqual(sessions)
+      const counters = yield* sql`SELECT sessions, (SELECT count(*)::integer FROM events) AS events FROM projects`
+      expect(counters).toEqual([{ sessions: rows.at(-1)!.session_number, events: outcome[0] ? 3 : 1 }])
+    })
+    await Effect.runPromise(
+      test.pipe(
+        Effect.provide(PostgresStorage.layer({ ...config, schema, applicationName: schema })),
+        Effect.provide(PostgresStorage.client({ ...config, schema }))
+      )
+    )
+  }
+)

@@ -60,7 +60,9 @@ export const make = (
     if (events.length > BulkValues.maxRows || !events.every((event) => isSimple(project_id, event))) return undefined
     const { created, sessions } = numbersOf(events)
     const { conflicts, increments } = SessionCounters.incrementsOf(project_id, sessions, events)
-    if (conflicts.length > 0) return undefined
+    if (conflicts.length > 0 || increments.some(({ packs, session_number }) => session_number < 0 && packs > 0)) {
+      return undefined
+    }
     const people = Array.from(new Set(events.flatMap(({ summary: { person } }) => person ?? [])))
     const rows = EventRows.rowsOf(sql, batch, {
       session: ({ session }) => sessions.get(session)!,
