@@ -8,7 +8,8 @@ import {
   ProjectId,
   SessionId,
   SessionConflict,
-  Storage
+  Storage,
+  idempotencyKeyHash
 } from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
 import { Deferred, Effect, Exit, Fiber, Schedule, Tracer } from "effect"
@@ -72,11 +73,14 @@ it("appends in one statement if the agent and the people exist", () =>
         [4, 2]
       ])
 
-      // Each of these creates another name, has a key, or shares a piece.
-      expect(yield* append(event(10, { person: PersonId.make("eve") }))).toEqual(transaction)
+      // Each of the others creates another name, with a key or without, or shares a piece.
+      const eve = {
+        ...event(10, { person: PersonId.make("eve") }),
+        idempotency: { ...keyed, key: IdempotencyKey.make("e") }
+      }
+      expect(yield* append(eve)).toEqual(transaction)
       expect(yield* append(event(11, { agentVersion: AgentVersionName.make("v2") }))).toEqual(transaction)
-      const keyed = { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
-      expect(yield* append({ ...event(12), idempotency: keyed })).toEqual(transaction)
+      expect(yield* append({ ...event(12), idempotency: keyed })).toEqual(oneStatement)
       const shared = event(13)
       const piece = Samples.sharedPiece("piece")
       expect(yield* append({ ...shared, pack: { ...shared.pack, shared: [piece] } })).toEqual(transaction)
@@ -132,6 +136,7 @@ it("creates an erased person again", () =>
 type Sql = SqlClient.SqlClient
 type Statement = (sql: Sql) => Effect.Effect<unknown, unknown>
 const nothing: Statement = () => Effect.void
+const keyed = { key: IdempotencyKey.make("k"), bodyHash: new Uint8Array(32) }
 
 /**
  * Runs `effect` while another transaction holds locks: it runs `first`, waits until a connection of the application `waiter`
@@ -244,6 +249,13 @@ it.each<[change: string, change: Statement, outcome: ReadonlyArray<boolean>, ses
     ]
   ],
   [
+    "its key",
+    (sql) => sql`INSERT INTO idempotency_keys (project_id, key_hash, body_hash, event_id)
+      VALUES (1, ${idempotencyKeyHash(SessionId.make("s2"), keyed.key)}, '', ${newId(1)})`,
+    failed,
+    [["s1", 1, 1]]
+  ],
+  [
     "a session that it creates",
     (sql) =>
       Effect.andThen(
@@ -258,7 +270,7 @@ it.each<[change: string, change: Statement, outcome: ReadonlyArray<boolean>, ses
   ],
   ["a session that exists", (sql) => sql`UPDATE sessions SET packs = packs + 1`, failed, [["s1", 1, 2]]]
 ])(
-  "creates a session or nothing after it waited for a transaction that changed %s",
+  "appends to a new session, with a key, or nothing after it waited for a transaction that changed %s",
   async (_, change, outcome, sessions) => {
     const { schema, ...config } = await emptySchema()
     const test = Effect.gen(function* () {
@@ -271,7 +283,7 @@ it.each<[change: string, change: Statement, outcome: ReadonlyArray<boolean>, ses
       const created = event(4, { session: SessionId.make("s2") })
       const appending = storage.appendEvents([
         { ...event(3), pack: { ...event(3).pack, session: s1, number: 2 } },
-        { ...created, pack: { ...created.pack, session: undefined, number: 1 } }
+        { ...created, pack: { ...created.pack, session: undefined, number: 1 }, idempotency: keyed }
       ])
       expect(yield* withConcurrent(schema!, change, nothing, outcomeOf(appending))).toEqual(outcome)
       const rows = yield* sql<{

@@ -75,9 +75,42 @@ const inserting = (sql: SqlClient.SqlClient, values: Statement.Fragment | Statem
   sql<{ key_hash: string }>`INSERT INTO idempotency_keys ${values}
     ON CONFLICT (project_id, key_hash${Bucket.andColumn(sql)}) DO NOTHING RETURNING key_hash`
 
+const types = { project_id: "integer", key_hash: "varchar", body_hash: "varchar", event_id: "uuid" } as const
+
+/**
+ * Parts of one statement of Postgres that appends events. `first` inserts their keys if none exists and `isForeseen`, before `areTaken` is
+ * asked. Then nothing but an error can undo that: `last` violates the index of the keys unless `isAppended`.
+ */
+export const inOneStatement = (sql: SqlClient.SqlClient) => {
+  const columns = BulkValues.make(sql, BulkValues.named(types))
+  const nothing = { first: sql.literal(""), areTaken: sql.literal("true"), last: sql.literal("") }
+  return (
+    project_id: number,
+    events: ReadonlyArray<AppendEvent>,
+    { isAppended, isForeseen }: Readonly<Record<"isAppended" | "isForeseen", Statement.Fragment>>
+  ) => {
+    const keyed = keyedOf(events)
+    if (keyed.length === 0) return nothing
+    const rows = keyed.map((each) => ({ ...rowOf(sql, project_id, each), project_id }))
+    const insert = sql`INSERT INTO idempotency_keys ${columns.names} SELECT * FROM keyed`
+    const before = expiredBefore(sql, events[0]!.summary)
+    return {
+      first: sql`, keyed ${columns.names} AS MATERIALIZED (${columns.of(rows)}
+      ), taken AS (
+        ${insert} WHERE ${isForeseen} AND NOT EXISTS (SELECT 1 FROM keyed JOIN idempotency_keys USING (project_id, key_hash))
+        RETURNING 1
+      )`,
+      areTaken: sql`(SELECT count(*) FROM taken) = ${keyed.length}`,
+      last: sql`, undone AS (${insert} WHERE (SELECT count(*) FROM taken) > 0 AND NOT ${isAppended}
+      ), expired AS (
+        ${deleteExpired(sql, project_id, before, expiredPerAdded * keyed.length, sql.literal(""))}
+      )`
+    }
+  }
+}
+
 /** Inserts the keys of events at once. Returns false if one exists: then what was inserted must be rolled back. */
 export const atOnce = (sql: SqlClient.SqlClient) => {
-  const types = { project_id: "integer", key_hash: "varchar", body_hash: "varchar", event_id: "uuid" } as const
   const insert = BulkValues.ofOneRow(sql, BulkValues.named(types), (row, names) => inserting(sql, sql`${names} ${row}`))
   return (run: RunAtOnce, project_id: number, events: ReadonlyArray<AppendEvent>): boolean => {
     const keyed = keyedOf(events)

@@ -23,6 +23,7 @@ const incrementTypes = {
 
 /** `generation` and `packs` are what the row must hold; the others are added to its counters. */
 type Increment = BulkValues.Row<keyof typeof incrementTypes> & {
+  readonly packs: number
   readonly session_id: string
   readonly session_number: number
 }
