@@ -3,8 +3,14 @@ import { setTimeout as wait } from "node:timers/promises"
 import * as Ledger from "../harness/Ledger.ts"
 import type { Fault } from "../harness/Trial.ts"
 
-/** The CommandComplete message of a COMMIT: https://www.postgresql.org/docs/current/protocol-message-formats.html */
-const committed = Buffer.from("C\0\0\0\x0bCOMMIT\0", "latin1")
+/**
+ * What the database says when events are committed: the CommandComplete message of a COMMIT, or of a statement outside of a transaction
+ * that returns a row, as the one does that appends events. https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
+const committed = {
+  citus: Buffer.from("C\0\0\0\x0bCOMMIT\0", "latin1"),
+  postgres: Buffer.from("C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I", "latin1")
+}
 
 /** How often a round cuts before it sees a replay. */
 const maxAttempts = 20
@@ -23,7 +29,8 @@ export const cutAfterCommit: Fault = {
   run: async (trial) => {
     const { store } = trial
     const { hostname: host, port } = new URL(store.url)
-    const proxy = await CuttingProxy.start({ host, port: Number(port), from: "server", at: committed })
+    const at = store.kind === "citus" ? committed.citus : committed.postgres
+    const proxy = await CuttingProxy.start({ host, port: Number(port), from: "server", at })
     trial.after(proxy.close)
     const server = await trial.serve({ storage: through(proxy, store.url) })
     let replays = 0
@@ -33,7 +40,7 @@ export const cutAfterCommit: Fault = {
       await load.acknowledged(random(1, 50))
       const before = proxy.cuts()
       const isReplayed = () => Ledger.acknowledged(load.entries).some(({ isReplay }) => isReplay)
-      // Other commits are cut as well, such as those of sums.
+      // Other answers are cut as well, such as those of sums.
       for (let attempt = 0; attempt < maxAttempts && !isReplayed(); attempt++) {
         proxy.cut(random(1, 4))
         await load.acknowledged(50)

@@ -167,9 +167,15 @@ export const statements = (sql: SqlClient.SqlClient) => {
     }
   }
   return {
-    ofSessions: (rows: UsageRows, isWanted = always, session_number = sql.literal("session_number")) =>
-      sql`INSERT INTO storage_usage ${columns.names} SELECT project_id, ${session_number}, agent_number, ${amounts}
-        FROM (${columns.of(rows)}) AS added ${columns.names} WHERE ${isWanted} ${addingToSessions}`,
+    /** `session_number` makes the numbers of sessions of those of the rows, in Postgres. */
+    ofSessions: (rows: UsageRows, isWanted = always, session_number?: Statement.Fragment) => {
+      const added =
+        session_number === undefined
+          ? sql`SELECT * FROM (${columns.of(rows)}) AS added`
+          : sql`SELECT project_id, ${session_number}, agent_number, ${amounts}
+              FROM (${columns.of(rows)}) AS added ${columns.names}`
+      return sql`INSERT INTO storage_usage ${columns.names} ${added} WHERE ${isWanted} ${addingToSessions}`
+    },
     ofAgents: (rows: ReturnType<Increments["agentRowsOf"]>, isWanted = always) =>
       sql`INSERT INTO agent_usage ${names} SELECT added.*, ${stripe} FROM (${agentColumns.of(rows)}) AS added
         WHERE ${isWanted} ${addingToAgents}`
