@@ -56,11 +56,11 @@ export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
       try {
         const committed = run(...args)
         if (committed === undefined) return undefined
-        if (committed.onDisk !== undefined) return call(bounded(Effect.as(committed.onDisk, committed.value)))
-        call.count(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9)
+        if (committed.onDisk !== undefined) return call(bounded(Effect.as(committed.onDisk, committed.value)), started)
+        call.count(started)
         return Effect.succeed(committed.value)
       } catch (error) {
-        return call(bounded(Effect.fail(error as SqlError.SqlError)))
+        return call(bounded(Effect.fail(error as SqlError.SqlError)), started)
       }
     }
   }

@@ -1,6 +1,7 @@
 /** Metrics of the storage's operations. */
 import { ObservableMetrics } from "@tachograph/core"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
@@ -28,9 +29,10 @@ const isFailure = (exit: Exit.Exit<unknown, unknown>): boolean =>
   )
 
 interface Timed {
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
-  /** Counts an operation of its own that has succeeded. */
-  readonly count: (seconds: number) => void
+  /** `started` is when it began, on the monotonic clock (ns): with the effect unless given. */
+  <A, E, R>(effect: Effect.Effect<A, E, R>, started?: bigint): Effect.Effect<A, E, R>
+  /** Counts an operation that has succeeded now. */
+  readonly count: (started: bigint) => void
 }
 
 export interface StorageMetrics {
@@ -45,6 +47,7 @@ export const make = Effect.fnUntraced(function* (
   connections: number
 ): Effect.fn.Return<StorageMetrics, never, Scope.Scope> {
   const context = yield* Effect.context<never>()
+  const clock = yield* Clock.Clock
   let operations = 0
   yield* ObservableMetrics.show(
     ObservableMetrics.of(operationsGauge, () => ({ value: operations })),
@@ -72,20 +75,20 @@ export const make = Effect.fnUntraced(function* (
         attributes: { operation },
         incremental: true
       })
-      const count = (duration: number, failed = 0) => {
-        seconds.updateUnsafe(duration, context)
+      const count = (started: bigint, isFailed = false) => {
+        seconds.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9, context)
         // Adds 0 on success too: the first failure is an increase only if the series exists before it.
-        failures.updateUnsafe(failed, context)
+        failures.updateUnsafe(isFailed ? 1 : 0, context)
       }
-      const time = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.clockWith((clock) => {
-          const started = clock.monotonicTimeNanosUnsafe()
+      const time = <A, E, R>(effect: Effect.Effect<A, E, R>, given?: bigint) =>
+        Effect.suspend(() => {
+          const started = given ?? clock.monotonicTimeNanosUnsafe()
           return Effect.onExit(effect, (exit) => {
-            count(Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9, isFailure(exit) ? 1 : 0)
+            count(started, isFailure(exit))
             return Effect.void
           })
         })
-      return Object.assign(time, { count: (duration: number) => count(duration) })
+      return Object.assign(time, { count: (started: bigint) => count(started) })
     }
   }
 })
