@@ -192,7 +192,7 @@ describe("createTachograph", () => {
         Effect.map(Storage, (storage) =>
           Storage.of({
             ...storage,
-            getSession: (...args) => Effect.tap(storage.getSession(...args), () => Effect.sync(() => times++))
+            getSessions: (...args) => Effect.tap(storage.getSessions(...args), () => Effect.sync(() => times++))
           })
         )
       ).pipe(Layer.provide(MemoryStorage.layer))

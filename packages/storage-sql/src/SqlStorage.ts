@@ -25,6 +25,7 @@ import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
+import * as SessionStates from "./read/SessionStates.ts"
 import * as SharedQueries from "./read/SharedQueries.ts"
 import * as Watermark from "./read/Watermark.ts"
 import * as Derivation from "./rollup/Derivation.ts"
@@ -88,7 +89,7 @@ const make = Effect.fnUntraced(function* ({
   const derivation = Derivation.make(sql, projects, repairs)
   const appending = AppendEvents.make(sql, projects, derivation, yield* Clock.Clock)
   const { getEvent, ...events } = EventQueries.make(sql, projects)
-  const { getSession, readPackRanges, readPacks } = PackQueries.make(sql, projects)
+  const { readPackRanges, readPacks } = PackQueries.make(sql, projects)
   const { readShared, sharedTextBytes } = SharedQueries.make(sql, projects)
   const erasure = Erasure.make(sql, projects, derivation, requestScrub, repairs)
   const people = PersonDeletion.make(sql, projects, requestScrub, repairs)
@@ -123,12 +124,12 @@ const make = Effect.fnUntraced(function* ({
       }),
     ...run.operations({
       watermark,
-      getSession,
       sharedTextBytes,
       rulesInUse,
       usage,
       ...events,
       ...ReplaceFacts.make(sql, projects, derivation),
+      ...SessionStates.make(sql, projects),
       ...SessionQueries.make(sql, projects, watermark),
       ...UsageQueries.make(sql, projects),
       ...RollupCheck.make(sql, projects),

@@ -42,6 +42,16 @@ export const make = (projects: MemoryProjects): Reading => ({
       }
     }),
   getSession: (project, session) => Effect.sync(() => projects.get(project)?.sessions.get(session)?.state),
+  getSessions: (project, sessions) =>
+    Effect.sync(() => {
+      const all = projects.get(project)?.sessions
+      return new Map(
+        sessions.flatMap((name) => {
+          const session = all?.get(name)
+          return session === undefined ? [] : [[name, session.state] as const]
+        })
+      )
+    }),
   readPacks: (project, session, ranges, newestBytes) =>
     Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.read(ranges, newestBytes) ?? []),
   readPackRanges: (project, ranges, maxPackBytes) =>

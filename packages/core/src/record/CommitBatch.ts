@@ -115,9 +115,10 @@ export const commit = Effect.fnUntraced(function* (
   let batch = members
   const repeated = new RepeatedConflicts()
   for (;;) {
-    for (const [key, { project, session }] of stale) {
-      const known = sessions.get(key) ?? unknownSession()
-      sessions.set(key, yield* SessionLoader.refresh(storage, project, session, known))
+    for (const [project, ofProject] of Map.groupBy(stale, ([, event]) => event.project)) {
+      const known = new Map(ofProject.map(([key, { session }]) => [session, sessions.get(key) ?? unknownSession()]))
+      const refreshed = yield* SessionLoader.refresh(storage, project, known)
+      for (const [key, { session }] of ofProject) sessions.set(key, refreshed.get(session)!)
     }
     stale.clear()
 

@@ -63,17 +63,29 @@ const readUndamaged = (storage: Service, project: ProjectId, names: ReadonlyArra
       })
 
 /**
- * The session's current state and index. The index of `known` is extended if it is of the same session and generation. Damaged
- * packs are left out of it: what is in them is stored again when it recurs.
+ * The current states and indexes of sessions. The index of one that is known is extended if it is of the same session and generation.
+ * Damaged packs are left out of it: what is in them is stored again when it recurs.
  */
 export const refresh = Effect.fnUntraced(function* (
   storage: Service,
   project: ProjectId,
-  session: SessionId,
+  sessions: ReadonlyMap<SessionId, KnownSession>
+): Effect.fn.Return<ReadonlyMap<SessionId, KnownSession>, StorageUnavailable> {
+  const states = yield* storage.getSessions(project, Array.from(sessions.keys()))
+  const refreshed = new Map<SessionId, KnownSession>()
+  for (const [session, known] of sessions) {
+    const state = states.get(session)
+    refreshed.set(session, state === undefined ? unknownSession() : yield* follow(storage, project, state, known))
+  }
+  return refreshed
+})
+
+const follow = Effect.fnUntraced(function* (
+  storage: Service,
+  project: ProjectId,
+  state: SessionState,
   known: KnownSession
 ): Effect.fn.Return<KnownSession, StorageUnavailable> {
-  const state = yield* storage.getSession(project, session)
-  if (state === undefined) return unknownSession()
   const isSame = known.state?.number === state.number && known.state.generation === state.generation
   const index = isSame ? known.index : new SessionIndex()
   if (index.packs < state.packs) {

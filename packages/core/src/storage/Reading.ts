@@ -42,6 +42,11 @@ export interface Reading {
     maxLooked: number
   ) => Result<ListPage<EventPack, EventId>>
   readonly getSession: (project: ProjectId, session: SessionId) => Result<SessionState | undefined>
+  /** Those of the sessions that exist. */
+  readonly getSessions: (
+    project: ProjectId,
+    sessions: ReadonlyArray<SessionId>
+  ) => Result<ReadonlyMap<SessionId, SessionState>>
   /**
    * The existing packs of a session in these ranges, in ascending order, from one snapshot. With `newestBytes`, only the
    * newest of them whose sizes add up to at most this many bytes.

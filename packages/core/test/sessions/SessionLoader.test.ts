@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageSuite } from "@tachograph/testkit"
 import { Effect, Fiber } from "effect"
 import { hash } from "node:crypto"
-import { defaultProject } from "../../src/domain/Project.ts"
+import { defaultProject, type ProjectId } from "../../src/domain/Project.ts"
 import { SessionId } from "../../src/domain/Session.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import * as Join from "../../src/payload/Join.ts"
 import { Recorder } from "../../src/Recorder.ts"
-import { unknownSession } from "../../src/sessions/SessionCache.ts"
+import { type KnownSession, unknownSession } from "../../src/sessions/SessionCache.ts"
 import * as SessionLoader from "../../src/sessions/SessionLoader.ts"
 import { Storage } from "../../src/Storage.ts"
 
@@ -25,6 +25,9 @@ const recordAll = (storage: Service, calls: ReadonlyArray<StorageSuite.Calls.Cal
       Calls.recorderOver(storage)
     )
   )
+
+const refresh = (storage: Service, project: ProjectId, name: SessionId, known: KnownSession) =>
+  Effect.map(SessionLoader.refresh(storage, project, new Map([[name, known]])), (all) => all.get(name)!)
 
 /** Collects the numbers of the packs that are read. */
 const counting = (storage: Service) => {
@@ -50,7 +53,7 @@ const large = (n: number): StorageSuite.Calls.Call => ({
 describe("SessionLoader", () => {
   it.effect("returns an empty index for a session that does not exist", () =>
     Effect.gen(function* () {
-      const known = yield* SessionLoader.refresh(yield* Storage, defaultProject, session, unknownSession())
+      const known = yield* refresh(yield* Storage, defaultProject, session, unknownSession())
       assert.isUndefined(known.state)
       assert.isTrue(known.index.isEmpty)
     }).pipe(Effect.provide(MemoryStorage.layer))
@@ -61,13 +64,13 @@ describe("SessionLoader", () => {
       const { read, storage } = counting(yield* Storage)
       const calls = Calls.take(Calls.calls(session, ["alice", "bob"], 1), 300)
       yield* recordAll(storage, calls.slice(0, 290))
-      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      const known = yield* refresh(storage, defaultProject, session, unknownSession())
       assert.strictEqual(known.index.packs, 290)
       read.length = 0
-      yield* SessionLoader.refresh(storage, defaultProject, session, known)
+      yield* refresh(storage, defaultProject, session, known)
       assert.deepStrictEqual(read, [])
       yield* recordAll(yield* Storage, calls.slice(290))
-      const again = yield* SessionLoader.refresh(storage, defaultProject, session, known)
+      const again = yield* refresh(storage, defaultProject, session, known)
       assert.strictEqual(again.index.packs, 300)
       assert.isBelow(new Set(read).size, 200)
       const state = (yield* storage.getSession(defaultProject, session))!
@@ -80,11 +83,11 @@ describe("SessionLoader", () => {
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* recordAll(storage, Calls.take(Calls.calls(session, ["alice", "bob"], 1), 20))
-      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      const known = yield* refresh(storage, defaultProject, session, unknownSession())
       const older = { ...known, state: { ...known.state!, generation: known.state!.generation + 1 } }
       const other = { ...known, state: { ...known.state!, number: known.state!.number + 1 } }
       for (const each of [older, other]) {
-        const again = yield* SessionLoader.refresh(storage, defaultProject, session, each)
+        const again = yield* refresh(storage, defaultProject, session, each)
         assert.notStrictEqual(again.index, known.index)
         assert.strictEqual(again.index.packs, 20)
       }
@@ -97,7 +100,7 @@ describe("SessionLoader", () => {
       const calls = Array.from({ length: 14 }, (_, n) => large(n))
       yield* recordAll(storage, calls)
       const state = (yield* storage.getSession(defaultProject, session))!
-      const known = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      const known = yield* refresh(storage, defaultProject, session, unknownSession())
       assert.isBelow(read.length, 14)
       assert.isAbove(read.length, 4)
       assert.strictEqual(known.index.packs, 14)
@@ -136,7 +139,7 @@ describe("SessionLoader", () => {
           )
         )
       )
-      const { index } = yield* SessionLoader.refresh(storage, defaultProject, session, unknownSession())
+      const { index } = yield* refresh(storage, defaultProject, session, unknownSession())
       yield* Fiber.interrupt(other)
       const key = (n: number) => Join.keyOf(hash("sha256", `"message ${n + 1e9}"`, "buffer"))
       assert.strictEqual(index.packs, 3)

@@ -1,15 +1,13 @@
-/** Reads sessions and their packs. */
-import type { PackRanges, ProjectId, RangedPack, SessionId, SessionRange, StoredPack } from "@tachograph/core"
+/** Reads packs of sessions. */
+import type { PackRanges, ProjectId, RangedPack, SessionRange, StoredPack } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as LongBytes from "./LongBytes.ts"
-import * as Dialects from "../dialect/Dialects.ts"
-import { isCorruption } from "../sql/SqlErrors.ts"
 import type * as Projects from "../names/Projects.ts"
-import { type Integer, type SessionRow, toSessionState } from "../sql/RowDecoding.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 
 interface PackRow {
   readonly pack_number: Integer
@@ -31,18 +29,6 @@ const maxPack = 2 ** 31 - 1
 const maxRangesInRow = 500
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const getSession = Effect.fn("SqlStorage.getSession")(function* (project: ProjectId, session: SessionId) {
-    const number = yield* projects.find(project)
-    const find = (name: Statement.Fragment) =>
-      sql<SessionRow>`SELECT session_number, generation, packs, history, parts FROM sessions
-        WHERE project_id = ${number} AND ${name} = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
-    // Reads all sessions of the project where the index of their names is corrupt.
-    const [row] = yield* Effect.catchIf(find(sql.literal("session_id")), isCorruption, () =>
-      find(sql.literal(Dialects.of(sql).unindexed("session_id")))
-    )
-    return row && toSessionState(row)
-  })
-
   /** The lowest number of the newest packs that fit into `bytes` together; `maxPack` if none fits. */
   const lowestOfNewest = Effect.fnUntraced(function* (
     isOfSession: Statement.Fragment,
@@ -136,5 +122,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }))
   })
 
-  return { getSession, readPacks, readPackRanges }
+  return { readPacks, readPackRanges }
 }

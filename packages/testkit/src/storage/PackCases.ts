@@ -159,6 +159,15 @@ export const define = (test: Test) => {
       yield* append(storage, [appendEvent(eventId(1))])
       expect(yield* storage.getSession(other, s1)).toBeUndefined()
       expect(yield* storage.getSession(project, SessionId.make("S1"))).toBeUndefined()
+      const s2 = SessionId.make("s2")
+      yield* append(storage, [appendEvent(eventId(2), { session: s2 })])
+      const states = new Map([
+        [s2, yield* storage.getSession(project, s2)],
+        [s1, yield* storage.getSession(project, s1)]
+      ])
+      const names = [s2, SessionId.make("S1"), s1]
+      expect(yield* storage.getSessions(project, names)).toEqual(states)
+      expect(yield* storage.getSessions(other, names)).toEqual(new Map())
     }))
 
   test("stores a shared piece once per project", (storage) =>

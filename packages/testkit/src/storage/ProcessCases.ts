@@ -49,7 +49,7 @@ export const define = (test: Test) => {
       let reads = 0
       const counting = {
         ...storage,
-        getSession: (...args: Parameters<typeof storage.getSession>) => (reads++, storage.getSession(...args))
+        getSessions: (...args: Parameters<typeof storage.getSessions>) => (reads++, storage.getSessions(...args))
       }
       const uncached = Calls.recorderOver(counting).pipe(Layer.provide(Layer.succeed(SessionCacheBytes, 0)))
       const all = calls(60)
