@@ -24,6 +24,7 @@ export {
   maxListed,
   type NumberAccount,
   type ProjectAccount,
+  rankStepBytes,
   type SessionAccount,
   type UsageAccount,
   type UsageTotals

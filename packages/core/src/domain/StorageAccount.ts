@@ -21,6 +21,9 @@ export interface SessionAccount {
 
 export const maxListed = 100
 
+/** Bytes that a session may have grown, besides an eighth, before it gets another place among the largest. */
+export const rankStepBytes = 4_096
+
 /** The counters in the session's row. */
 export interface CountedSession {
   readonly id: SessionId
@@ -32,7 +35,7 @@ export interface CountedSession {
   readonly erasedPieces: number
   /** Bytes of its packs. */
   readonly storedBytes: number
-  /** The size by which it is found among the largest: at most `storedBytes`, which is at most an eighth more. */
+  /** The size by which it is found among the largest: at most `storedBytes`, which is at most an eighth and `rankStepBytes` more. */
   readonly rankedBytes: number
   /** Greater than 0 while events were deleted whose payloads are not swept yet. */
   readonly pendingSweep: number

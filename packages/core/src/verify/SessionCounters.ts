@@ -1,5 +1,11 @@
 /** Compares the counters of a session with its rows and packs. */
-import { maxListed, type CountedSession, type SessionAccount, type UsageAccount } from "../domain/StorageAccount.ts"
+import {
+  maxListed,
+  rankStepBytes,
+  type CountedSession,
+  type SessionAccount,
+  type UsageAccount
+} from "../domain/StorageAccount.ts"
 import { keyOf } from "../payload/Join.ts"
 import type { Finding, Problem } from "./Finding.ts"
 import type { SessionPacks } from "./SessionPacks.ts"
@@ -54,7 +60,7 @@ export const compare = function* (
   const stored = account.usage.reduce((sum, { kept }) => sum + kept.storedBytes, 0)
   if (counted.storedBytes !== stored) yield wrong("stored bytes", counted.storedBytes, stored)
   const { rankedBytes } = counted
-  if (stored < rankedBytes || stored > rankedBytes + Math.trunc(rankedBytes / 8)) {
+  if (stored < rankedBytes || stored > rankedBytes + Math.trunc(rankedBytes / 8) + rankStepBytes) {
     yield wrong("ranked bytes", rankedBytes, stored)
   }
   const neverErased = counted.generation === 0

@@ -2,8 +2,9 @@
  * The sizes of sessions, and the order in which the largest are found.
  *
  * An index of the sizes themselves would change with each append. `ranked_bytes` is at most `stored_bytes`, which is at most
- * an eighth more, and is only changed where that would not hold any longer.
+ * an eighth and `rankStepBytes` more, and is only changed where that would not hold any longer: of a small session nearly never.
  */
+import { rankStepBytes } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
@@ -12,16 +13,21 @@ import * as Dialects from "../dialect/Dialects.ts"
 /** Sessions that are looked at besides those asked for, to put sessions of nearly the same size in order. */
 const maxOfSimilarSize = 10_000
 
+const step = String(rankStepBytes)
+
+/** The most bytes that a row of `sessions` may have in its place. */
+const mostBytes = `sessions.ranked_bytes + sessions.ranked_bytes / 8 + ${step}`
+
 /** Whether a row of `sessions` is in its place in the order. */
 export const isRanked = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`stored_bytes BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8`
+  sql`sessions.stored_bytes BETWEEN sessions.ranked_bytes AND ${sql.literal(mostBytes)}`
 
 /** Part of the `SET` list of an update of `sessions`. `rank` follows in the same transaction, for what is not ranked here. */
 export const grown = (sql: SqlClient.SqlClient, by: Statement.Fragment): Statement.Fragment => {
   const size = sql`sessions.stored_bytes + ${by}`
   if (!Dialects.of(sql).keepsUnchangedIndexes) return sql`stored_bytes = ${size}`
   return sql`stored_bytes = ${size}, ranked_bytes = CASE
-    WHEN ${size} BETWEEN sessions.ranked_bytes AND sessions.ranked_bytes + sessions.ranked_bytes / 8
+    WHEN ${size} BETWEEN sessions.ranked_bytes AND ${sql.literal(mostBytes)}
     THEN sessions.ranked_bytes ELSE ${size} END`
 }
 
@@ -46,7 +52,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     SELECT session_number AS number, session_id AS id, stored_bytes AS size FROM (
       SELECT session_number, session_id, stored_bytes FROM sessions
       WHERE project_id = ${project_id} AND ranked_bytes >= coalesce((
-        SELECT ranked_bytes * 8 / 9 FROM sessions WHERE project_id = ${project_id}
+        SELECT (ranked_bytes - ${sql.literal(step)}) * 8 / 9 FROM sessions WHERE project_id = ${project_id}
         ORDER BY ranked_bytes DESC LIMIT 1 OFFSET ${limit - 1}), 0)
       ORDER BY ranked_bytes DESC LIMIT ${limit + maxOfSimilarSize}) AS candidates
     ORDER BY stored_bytes DESC, session_number LIMIT ${limit}`

@@ -1,4 +1,5 @@
 /** Checks the tables of a SQL storage for problems that the storage port does not show. */
+import { rankStepBytes } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Format from "./Format.ts"
@@ -40,7 +41,7 @@ const strayRows: Readonly<Record<string, string>> = {
     SELECT coalesce(sum(length(pack)), 0) FROM packs p WHERE p.project_id = u.project_id
       AND p.session_number = u.session_number AND p.agent_number = u.agent_number)`,
   "a wrong size of a session": `SELECT project_id, session_number, stored_bytes, ranked_bytes FROM sessions s
-    WHERE stored_bytes NOT BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8 OR stored_bytes <> (
+    WHERE stored_bytes NOT BETWEEN ranked_bytes AND ranked_bytes + ranked_bytes / 8 + ${rankStepBytes} OR stored_bytes <> (
     SELECT coalesce(sum(u.stored_bytes), 0) FROM storage_usage u WHERE u.project_id = s.project_id
       AND u.session_number = s.session_number)`,
   "a counter of an agent that is not the sum of its sessions": `SELECT * FROM (

@@ -96,8 +96,8 @@ export const define = (test: Test) => {
       for (let round = 0; round < 8; round++) {
         const events = Array.from({ length: 60 }, (_, n) => {
           const session = SessionId.make(`s${(n * 7) % 40}`)
-          // Sizes of which many are nearly equal.
-          const size = 1 + ((n * n + round * 11) % 17) + (n % 3) * 40
+          // Sizes of which many are nearly equal. What they add up to is many steps of the order.
+          const size = 1 + 50 * (((n * n + round * 11) % 17) + (n % 3) * 40)
           sizes.set(session, (sizes.get(session) ?? 0) + size)
           const event = appendEvent(eventId(n, round), { session, agent: agents[n % 2]! })
           return { ...event, pack: { ...event.pack, bytes: new Uint8Array(size) } }
