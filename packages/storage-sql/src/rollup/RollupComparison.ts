@@ -46,7 +46,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const sums = Rollups.sums((key) => isOfStep(key.series))
     yield* events.forEachDuring(project_id, { fromMs, toMs }, { upTo: last }, sums.add)
-    return yield* compare(project_id, Array.from(sums.rollups.values()))
+    return yield* compare(project_id, Array.from(sums.rollups().values()))
   })
 
   /** The first time from one on, or an earlier one with no events between, at which there may be an event up to a position. */
@@ -92,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const sums = Rollups.sums(({ series }) => series === Series.session)
     for (const session of sessions) yield* events.forEachOf(project_id, session, { upTo: last }, sums.add)
-    return yield* compare(project_id, Array.from(sums.rollups.values()))
+    return yield* compare(project_id, Array.from(sums.rollups().values()))
   })
 
   const countRows = Effect.fnUntraced(function* (project_id: number) {

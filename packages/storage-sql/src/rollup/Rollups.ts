@@ -62,7 +62,13 @@ interface Lasts {
 export const selected = (sql: SqlClient.SqlClient, table = ""): Statement.Fragment =>
   sql.literal([...keyColumns, "last_event", "last_call", "sums"].map((column) => `${table}${column}`).join(", "))
 
+/** A key as a text. The length tells where a model ends, which may be any text. */
 const nameOf = (key: Key): string =>
+  `${key.series} ${key.slot} ${key.session} ${key.agent} ${key.agentVersion} ${key.person} ${key.api} ` +
+  `${key.model.length} ${key.model}${key.responseModel}`
+
+/** The same as checksums have it, which may not change. */
+const checkedNameOf = (key: Key): string =>
   JSON.stringify([
     ...[key.series, key.slot, key.session, key.agent, key.agentVersion, key.person, key.api],
     ...[key.model, key.responseModel]
@@ -70,7 +76,7 @@ const nameOf = (key: Key): string =>
 
 /** All that a row has beside its sums. */
 const keyOf = (project_id: number, key: Key, { last, lastCall }: Lasts): string =>
-  `${project_id} ${last ?? ""} ${lastCall ?? ""} ${nameOf(key)}`
+  `${project_id} ${last ?? ""} ${lastCall ?? ""} ${checkedNameOf(key)}`
 
 /** The sums of a row whose checksum is right. Throws `Damage` if it is not. */
 export const sumsOf = (
@@ -126,32 +132,69 @@ export const tryOf = (project_id: number, row: Row): Rollup | undefined => {
 
 export const positionKey: Key = { series: Series.position, ...Series.noNames }
 
-/** Adds events up, to the rows that they count in: to those that are wanted. */
+/** Events that count in the same rows of times: the first of them, and all of them together. */
+interface Group {
+  readonly event: CountedEvent
+  readonly tally: Tally
+}
+
+/** Groups that are kept until they are added to rows. */
+const maxGroups = 1_000
+
+/** Adds events up in groups and in rows of sessions, and the groups in the rows of times: in those that are wanted. */
 export const sums = (isWanted: (key: Key) => boolean) => {
+  const groups = new Map<string, Group>()
   const rollups = new Map<string, Rollup>()
-  const add = (event: CountedEvent): void => {
-    for (const key of Series.keysOf(event)) {
-      if (!isWanted(key)) continue
-      const name = nameOf(key)
-      const found = rollups.get(name)
-      const rollup: Rollup = {
-        ...key,
-        ...(key.series === Series.session ? joined(found, SessionParts.endsOf(event)) : {}),
-        tally: found?.tally ?? new Tally(),
-        atMs: key.slot * Series.slotMs
-      }
-      rollup.tally.add(event)
-      rollups.set(name, rollup)
+
+  const rollupOf = (key: Key): Rollup => {
+    const name = nameOf(key)
+    const found = rollups.get(name)
+    if (found !== undefined) return found
+    const rollup = { ...key, tally: new Tally(), atMs: key.slot * Series.slotMs }
+    rollups.set(name, rollup)
+    return rollup
+  }
+
+  const addGroups = (): void => {
+    for (const { event, tally } of groups.values()) {
+      for (const key of Series.keysOfTimes(event)) if (isWanted(key)) rollupOf(key).tally.merge(tally)
+    }
+    groups.clear()
+  }
+
+  const addToSession = (event: CountedEvent, key: Key): void => {
+    const found = rollupOf(key)
+    found.tally.add(event)
+    rollups.set(nameOf(key), { ...found, ...joined(found, SessionParts.endsOf(event)) })
+  }
+
+  const addToGroup = (event: CountedEvent): void => {
+    const name = nameOf(Series.keyOfQuarter(event))
+    const group = groups.get(name) ?? { event, tally: new Tally() }
+    group.tally.add(event)
+    groups.set(name, group)
+    if (groups.size >= maxGroups) addGroups()
+  }
+
+  return {
+    add: (event: CountedEvent): void => {
+      const ofSession = Series.keyOfSession(event)
+      if (isWanted(ofSession)) addToSession(event, ofSession)
+      addToGroup(event)
+    },
+    /** By their names, of all that was added until now. */
+    rollups: (): ReadonlyMap<string, Rollup> => {
+      addGroups()
+      return rollups
     }
   }
-  return { add, rollups: rollups as ReadonlyMap<string, Rollup> }
 }
 
 /** To all of them. */
 export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup> => {
   const { add: addEvent, rollups } = sums(() => true)
   for (const event of events) addEvent(event)
-  return rollups
+  return rollups()
 }
 
 export const haveSameEnds = (a: Rollup, b: Rollup): boolean =>

@@ -59,26 +59,37 @@ export interface Key {
 
 const units = Object.entries(slotsOf) as ReadonlyArray<readonly [Unit, number]>
 
-/** The rows that an event counts in. */
-export const keysOf = ({
-  agent,
-  agentVersion,
-  api,
-  atMs,
-  model,
-  person,
-  responseModel,
-  session: number
-}: CountedEvent): ReadonlyArray<Key> => {
-  const names = { agent, agentVersion, model, responseModel }
-  const keys: Array<Key> = [{ ...noNames, ...names, series: session, session: number, person }]
+type Names = Pick<Key, "agent" | "agentVersion" | "model" | "responseModel">
+
+/** Its fields one by one: many keys are made. */
+const keyOf = (
+  series: number,
+  slot: number,
+  { agent, agentVersion, model, responseModel }: Names,
+  { api = 0, person = 0, session = 0 }: Partial<Pick<Key, "api" | "person" | "session">>
+): Key => ({ series, slot, session, agent, agentVersion, person, api, model, responseModel })
+
+const nothing = {}
+
+/** The row of its session that an event counts in. */
+export const keyOfSession = (event: CountedEvent): Key =>
+  keyOf(session, 0, event, { session: event.session, person: event.person })
+
+/** The row of a person and of names with the shortest unit, which has what all other rows of times have of an event. */
+export const keyOfQuarter = (event: CountedEvent): Key =>
+  keyOf(ofTimes.both.quarter, Math.floor(event.atMs / slotMs), event, event)
+
+/** The rows of times that an event counts in. */
+export const keysOfTimes = (event: CountedEvent): ReadonlyArray<Key> => {
+  const { api, atMs, person } = event
+  const keys: Array<Key> = []
   const slotOfEvent = Math.floor(atMs / slotMs)
-  const { all, both, names: named, people }: Record<Detail, Partial<Record<Unit, number>>> = ofTimes
+  const { all, both, names, people }: Record<Detail, Partial<Record<Unit, number>>> = ofTimes
   for (const [unit, slots] of units) {
     const slot = slotOfEvent - (slotOfEvent % slots)
-    keys.push({ ...noNames, series: all[unit]!, slot }, { ...noNames, ...names, series: named[unit]!, slot, api })
-    if (both[unit] !== undefined) keys.push({ ...noNames, ...names, series: both[unit], slot, api, person })
-    else if (people[unit] !== undefined) keys.push({ ...noNames, series: people[unit], slot, person })
+    keys.push(keyOf(all[unit]!, slot, noNames, nothing), keyOf(names[unit]!, slot, event, { api }))
+    if (both[unit] !== undefined) keys.push(keyOf(both[unit], slot, event, { api, person }))
+    else if (people[unit] !== undefined) keys.push(keyOf(people[unit], slot, noNames, { person }))
   }
   return keys
 }
