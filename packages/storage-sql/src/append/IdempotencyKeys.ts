@@ -15,6 +15,7 @@ import * as Hex from "effect/encoding/Hex"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as Locks from "../dialect/Locks.ts"
 import type { RunAtOnce } from "../dialect/AtOnce.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
@@ -58,9 +59,14 @@ const deleteExpired = (
   before: UuidColumn.StoredId,
   limit: number,
   ofBuckets: Statement.Fragment
-) => sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id}${ofBuckets} AND key_hash IN (
-    SELECT key_hash FROM idempotency_keys WHERE project_id = ${project_id} AND event_id < ${before}${ofBuckets}
-    ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)})`
+) => {
+  const expired = sql`SELECT key_hash FROM idempotency_keys
+    WHERE project_id = ${project_id} AND event_id < ${before}${ofBuckets}
+    ORDER BY event_id LIMIT ${limit} ${Locks.updateSkipLocked(sql)}`
+  // Postgres keeps the plan that it made when there were few keys: a join would read all keys of the project.
+  const isExpired = Dialects.of(sql).changesInOneStatement ? sql`= ANY(ARRAY(${expired}))` : sql`IN (${expired})`
+  return sql`DELETE FROM idempotency_keys WHERE project_id = ${project_id}${ofBuckets} AND key_hash ${isExpired}`
+}
 
 const rowOf = (sql: SqlClient.SqlClient, project_id: number, [key_hash, event]: readonly [string, KeyedEvent]) => ({
   project_id,
@@ -78,8 +84,8 @@ const inserting = (sql: SqlClient.SqlClient, values: Statement.Fragment | Statem
 const types = { project_id: "integer", key_hash: "varchar", body_hash: "varchar", event_id: "uuid" } as const
 
 /**
- * Parts of one statement of Postgres that appends events. `first` inserts their keys if none exists and `isForeseen`, before `areTaken` is
- * asked. Then nothing but an error can undo that: `last` violates the index of the keys unless `isAppended`.
+ * Parts of one statement of Postgres that appends events. `first` inserts those of their keys that do not exist, if `isForeseen`, before
+ * `areTaken` is asked. Then nothing but an error can undo that: `last` violates the index of the keys unless `isAppended`.
  */
 export const inOneStatement = (sql: SqlClient.SqlClient) => {
   const columns = BulkValues.make(sql, BulkValues.named(types))
@@ -97,7 +103,7 @@ export const inOneStatement = (sql: SqlClient.SqlClient) => {
     return {
       first: sql`, keyed ${columns.names} AS MATERIALIZED (${columns.of(rows)}
       ), taken AS (
-        ${insert} WHERE ${isForeseen} AND NOT EXISTS (SELECT 1 FROM keyed JOIN idempotency_keys USING (project_id, key_hash))
+        ${insert} WHERE ${isForeseen} ON CONFLICT (project_id, key_hash) DO NOTHING
         RETURNING 1
       )`,
       areTaken: sql`(SELECT count(*) FROM taken) = ${keyed.length}`,
