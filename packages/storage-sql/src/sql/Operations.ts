@@ -43,8 +43,8 @@ export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
   }
 
   /**
-   * An operation whose transaction runs at once, in the thread of the caller. Undefined if it was not tried, or has changed nothing. What
-   * it is called with should fail is the effect's.
+   * An operation whose transaction runs at once, in the thread of the caller. Undefined if it has changed nothing. If it throws, the
+   * effect fails.
    */
   const operationAtOnce = <Args extends ReadonlyArray<unknown>, A>(
     name: string,
