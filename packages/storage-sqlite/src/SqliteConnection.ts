@@ -10,7 +10,7 @@ import type { DatabaseSync } from "node:sqlite"
 import type * as DatabaseFile from "./file/DatabaseFile.ts"
 import * as Header from "./file/Header.ts"
 import * as PreparedStatement from "./PreparedStatement.ts"
-import { busy, full, toSqlError } from "./SqliteErrors.ts"
+import { busy, full, notFlushed, toSqlError } from "./SqliteErrors.ts"
 
 /** Milliseconds that SQLite itself waits for a lock. It blocks the thread while it does, so this is short. */
 export const nativeWaitMs = 2
@@ -60,6 +60,8 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   #hasUncounted = false
   /** Whether a statement has failed because the disk is full. */
   #isFull = false
+  /** As the client has opened it. */
+  #synchronous: "FULL" | "NORMAL" = "FULL"
   /** Whether the disk has failed to take the log. */
   #isUnflushed = false
   /** One flush at a time: one that fails says so to one that waits. */
@@ -95,12 +97,13 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
         else if (!isCounted.test(sql)) this.#hasUncounted = true
       } else if (!readsOnly.test(sql)) {
         this.#files.verifyLog()
+        this.#synchronize(flushesLater ? "NORMAL" : "FULL")
         if (this.#isUnflushed) this.#emptyLog()
         // What is copied from the log makes room in it.
         if (this.#isFull) this.#copyLog(1)
         this.#isFull = false
       } else if (copiesLog.test(sql)) this.#files.verifyContent()
-      const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body, flushesLater) : body()
+      const result = !this.isTransaction && changesRows.test(sql) ? this.#inTransaction(body) : body()
       if (this.isTransaction) return result
       // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
       if (commitsNothing.test(sql)) this.#files.verifyContent()
@@ -110,7 +113,9 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
       }
       return result
     } catch (cause) {
-      this.#isFull ||= ((cause as { readonly errcode?: unknown }).errcode as number) === full
+      const { errcode } = cause as { readonly errcode?: unknown }
+      this.#isFull ||= errcode === full
+      this.#isUnflushed ||= errcode === notFlushed
       throw toSqlError(cause, "execute")
     }
   }
@@ -153,9 +158,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   }
 
   /** A statement that commits by itself would have no stamp. */
-  #inTransaction<A>(body: () => A, flushesLater: boolean): A {
-    // Then a commit does not wait for the disk. It cannot be set within a transaction.
-    if (flushesLater) this.database.exec("PRAGMA synchronous = NORMAL")
+  #inTransaction<A>(body: () => A): A {
     try {
       this.database.exec("BEGIN IMMEDIATE")
       const result = body()
@@ -170,8 +173,6 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     } catch (error) {
       if (this.database.isTransaction) this.database.exec("ROLLBACK")
       throw error
-    } finally {
-      if (flushesLater) this.database.exec("PRAGMA synchronous = FULL")
     }
   }
 
@@ -185,6 +186,13 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     this.#files.verifyContent()
   }
 
+  /** Whether a commit waits for the disk. Not to be called in a transaction, where it changes nothing. */
+  #synchronize(mode: "FULL" | "NORMAL"): void {
+    if (mode === this.#synchronous) return
+    this.database.exec(`PRAGMA synchronous = ${mode}`)
+    this.#synchronous = mode
+  }
+
   /** Copies all of the log into the file. The next transaction begins the log anew. */
   #emptyLog(): void {
     const [row] = this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
@@ -193,8 +201,9 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   }
 
   /**
-   * Waits until the disk has the log. Where that fails, the system takes for written what is not, and says so only once: what is
-   * committed behind it would be lost with it. So the log is used no more before all of it has been copied into the file.
+   * Waits until the disk has the log. Where that fails, the system takes for written what is not, and says so once to each descriptor that
+   * is open: what is committed behind it would be lost with it. So this connection, and each other one that hears of it by a commit that
+   * fails, commits nothing before all of the log has been copied into the file.
    */
   get flush(): Effect.Effect<void, SqlError.SqlError> {
     const { log } = this.#files

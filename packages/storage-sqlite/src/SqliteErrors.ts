@@ -12,6 +12,9 @@ export const busy = 5
 /** The primary result code SQLITE_FULL: the disk has no room. */
 export const full = 13
 
+/** The result code SQLITE_IOERR_FSYNC: the disk did not take what was written. */
+export const notFlushed = 1034
+
 /** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
 const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, full, 26 /* NOTADB */])
 

@@ -154,7 +154,7 @@ export const commit = Effect.fnUntraced(function* (
 const maxBytesAtOnce = 256 * 1024
 
 /**
- * The same without a fiber, if the storage can do it at once: nearly always where it is in this thread. Undefined if nothing was
+ * The same in one turn, if the storage can do it at once: nearly always where it is in this thread. Undefined if nothing was
  * committed, for whatever reason: `commit` does it, or says why not. Sessions that are not known are taken for new ones, which the
  * storage finds out.
  */
@@ -164,15 +164,18 @@ export const commitAtOnce = (
   ids: EventIds["Service"],
   members: ReadonlyArray<Member>
 ): Effect.Effect<Committed, StorageUnavailable> | undefined => {
-  if (storage.appendAtOnce === undefined || !isShort(members)) return undefined
+  if (storage.appendAtOnce === undefined || !isShort(members) || !areOfOneProject(members)) return undefined
   const sessions = new Map<string, KnownSession>()
   for (const { key } of members) {
     const known = sessions.get(key) ?? cache.get(key) ?? unknownSession()
     if (known.isContended) return undefined
     sessions.set(key, known)
   }
-  const writeNext = writer(members, sessions)
-  const drafts = members.map(writeNext)
+  const split = splitter(sessions)
+  const splits = members.map(split)
+  // New shared pieces take statements of their own.
+  if (splits.some(({ draft }) => draft.shared.length > 0)) return undefined
+  const drafts = splits.map(packing(members.length))
   const appends = identify(members, drafts, ids)
   const appended = storage.appendAtOnce(appends)
   if (appended === undefined) return undefined
@@ -187,6 +190,9 @@ export const commitAtOnce = (
 /** How an effect ended that has ended already. */
 export const exitOf = <A, E>(effect: Effect.Effect<A, E> | undefined): Exit.Exit<A, E> | undefined =>
   Exit.isExit(effect) ? (effect as Exit.Exit<A, E>) : undefined
+
+const areOfOneProject = ([first, ...others]: ReadonlyArray<Member>): boolean =>
+  others.every(({ event }) => event.project === first!.event.project)
 
 const isShort = (members: ReadonlyArray<Member>): boolean =>
   members.length === 1 || members.reduce((bytes, { event }) => bytes + event.payload.text.length, 0) <= maxBytesAtOnce
@@ -229,26 +235,37 @@ const largeTextBytes = 32 * 1024
 /** A batch of this many events means that the process is busy: it is compressed with less effort. */
 const quickFromEvents = 8
 
-/** Writes the packs of a batch in their order, each on top of the one before. The cached indexes change only after the commit. */
-const writer = (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) => {
+interface SplitEvent {
+  readonly key: string
+  readonly state: KnownSession["state"]
+  readonly draft: Split.Draft
+}
+
+/** Splits the events of a batch in their order, each on top of the one before. The cached indexes change only after the commit. */
+const splitter = (sessions: ReadonlyMap<string, KnownSession>) => {
   const forks = new Map<string, KnownSession["index"]>()
-  const effort = batch.length < quickFromEvents ? "thorough" : "quick"
-  return ({ event, key }: Member): Drafted => {
+  return ({ event, key }: Member): SplitEvent => {
     const { index, state } = sessions.get(key)!
     const fork = forks.get(key) ?? index.fork()
     forks.set(key, fork)
-    const draft = draftOf(event, state, fork)
-    return { key, draft, pack: packOf(state, draft, effort) }
+    return { key, state, draft: draftOf(event, state, fork) }
   }
 }
 
+/** Writes packs, of a batch of so many events. */
+const packing = (events: number) => {
+  const effort = events < quickFromEvents ? "thorough" : "quick"
+  return ({ draft, key, state }: SplitEvent): Drafted => ({ key, draft, pack: packOf(state, draft, effort) })
+}
+
 const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) {
-  const writeNext = writer(batch, sessions)
+  const split = splitter(sessions)
+  const pack = packing(batch.length)
   const drafts: Array<Drafted> = []
   const slice = batch.some(({ event }) => event.payload.text.length >= largeTextBytes) ? sliceMs.large : sliceMs.small
   let sliceStartedMs = performance.now()
   for (const member of batch) {
-    drafts.push(writeNext(member))
+    drafts.push(pack(split(member)))
     if (performance.now() - sliceStartedMs < slice) continue
     yield* Effect.yieldNow
     sliceStartedMs = performance.now()

@@ -217,10 +217,10 @@ const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, 
         queue.release(batch)
         schedule()
       }
-      const committing = commitBatch(batch, stale)
-      if (Exit.isExit(committing)) return end()
+      const running = commitBatch(batch, stale)
+      if (Exit.isExit(running)) return end()
       run(
-        Effect.onExit(committing, (exit) => {
+        Effect.onExit(running, (exit) => {
           if (Exit.isFailure(exit)) completeJobs(batch, closed)
           end()
           return Effect.void

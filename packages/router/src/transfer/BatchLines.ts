@@ -2,11 +2,13 @@
 import { ignoredHeader, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
 import { CurrentProject, Errors, type Permit, type ProjectId, type Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { Exchange } from "../Engine.ts"
 import * as EventResponse from "../events/EventResponse.ts"
+import { whenThereIsRoom } from "../events/RecordMany.ts"
 import type { Decode } from "../events/SentEvent.ts"
 import type * as Answer from "../response/Answer.ts"
 import type { BodyStream } from "../response/BodyStream.ts"
@@ -71,6 +73,30 @@ const unread = (error: unknown) =>
     ? error
     : new ValidationFailure({ detail: [invalidJson(0, "The body could not be read to its end")] })
 
+/** Not blank. What a long line that is blank holds is given back. */
+const isWritten = (line: Sent): boolean => {
+  if (line.bytes === undefined || !BatchLine.isBlank(line.bytes)) return true
+  line.held?.release()
+  return false
+}
+
+/** Counts a line among what waits to be committed. Fails where there is no room for it. */
+const entering = (bytes: Uint8Array, held: Permit | undefined, permit: Permit) => {
+  let isReserved = held !== undefined
+  return Effect.suspend(() => {
+    isReserved ||= permit.reserve(bytes.length)
+    return isReserved && permit.enqueue() ? Effect.void : Effect.fail(new Errors.Overloaded())
+  })
+}
+
+const lines = Metric.counter("tachograph_batch_lines_total", {
+  description: "Lines of batches that were answered, by status",
+  incremental: true
+})
+
+const counted = (number: number, answer: Answer.Answer) =>
+  Effect.as(Metric.update(Metric.withAttributes(lines, { status: String(answer.status) }), 1), textOf(number, answer))
+
 export const make = (recorder: Recorder["Service"], decode: Decode) => {
   const { admission } = recorder
   const answerErrors = ErrorAnswer.make()
@@ -78,14 +104,13 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
   /** Succeeds when the event waits to be committed, with its answer. The permit is released after that. */
   const queue = Effect.fnUntraced(function* (project: ProjectId, line: Sent, permit: Permit, limits: Limits) {
     if (line.bytes === undefined) return yield* Effect.fail(line.refusal)
+    yield* whenThereIsRoom(entering(line.bytes, line.held, permit))
     const arrivedAtMs = performance.now()
-    const isHeld = line.held !== undefined || permit.reserve(line.bytes.length)
-    if (!isHeld || !permit.enqueue()) return yield* new Errors.Overloaded()
     const { body, key } = BatchLine.of(line.bytes)
     if (body.length > limits.maxEventBytes) return yield* new PayloadTooLargeError()
     const { event, ignored } = yield* decode(project, { bytes: body, isJson: true }, limits.isStrict, key)
-    const written = yield* recorder.queueEvent({ ...event, arrivedAtMs, isAdmitted: true }, permit)
-    return Effect.map(written, (written) => IgnoredFields.name(EventResponse.receipt(written), ignored))
+    const recorded = yield* recorder.queueEvent({ ...event, arrivedAtMs, isAdmitted: true }, permit)
+    return Effect.map(recorded, (written) => IgnoredFields.name(EventResponse.receipt(written), ignored))
   })
 
   /** The answers to the lines of a body, as lines. */
@@ -109,7 +134,7 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
       if (isOver) return undefined
       const next = yield* Effect.result(Effect.tryPromise({ try: () => reader.next(), catch: unread }))
       if (Result.isFailure(next)) return [stopAt(reader.number + 1, next.failure)]
-      const lines = next.success?.filter(({ bytes }) => bytes === undefined || !BatchLine.isBlank(bytes))
+      const lines = next.success?.filter(isWritten)
       // No piece is so long that another line than the first one could be.
       held = lines?.[0]?.bytes && lines[0].held
       const within = lines?.findIndex(({ number }) => number > maxBatchLines) ?? -1
@@ -125,7 +150,7 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
       const queueing = Effect.onError(queue(project, line, permit, exchange), () => Effect.sync(permit.release))
       const queued = yield* Effect.exit(queueing)
       const answer = answerErrors(Effect.flatten(queued), requestId)
-      return { cost, answer: Effect.map(answer, (answer) => textOf(line.number, answer)) }
+      return { cost, answer: Effect.flatMap(answer, (answer) => counted(line.number, answer)) }
     })
 
     /** Room in the window is there again when the client takes answers. */

@@ -1,5 +1,5 @@
 /** Batches of events: their limits, what is on the way at once, and what the server's options do to each line. */
-import { CommitLimits, defaultCommitLimits, Errors, MemoryStorage, Storage } from "@tachograph/core"
+import { CommitLimits, type CommitLimitsValue, defaultCommitLimits, Errors, MemoryStorage, Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it, onTestFinished } from "vitest"
@@ -165,34 +165,47 @@ it("reads no further than its answers are taken", async () => {
   await reader.cancel()
 })
 
-const held = async (fields: Partial<Storage["Service"]>, queue: object = {}) => {
-  const limits = { ...defaultCommitLimits, queue: { ...defaultCommitLimits.queue, ...queue } }
+const limited = async (changes: Partial<CommitLimitsValue>, fields: Partial<Storage["Service"]> = {}) => {
   const storage = Layer.effect(
     Storage,
     Effect.map(Storage, (storage) => ({ ...storage, ...fields }))
   ).pipe(Layer.provide(MemoryStorage.layer))
-  return open({}, Layer.merge(storage, Layer.succeed(CommitLimits, limits)))
+  return open({}, Layer.merge(storage, Layer.succeed(CommitLimits, { ...defaultCommitLimits, ...changes })))
 }
 
-it("answers a line as one event where the queue is full, or the storage fails", async () => {
+it("holds lines back while the queue is full, and answers them as single events where the storage fails", async () => {
   const gate = Promise.withResolvers<void>()
-  const full = await held(
+  const full = await limited(
+    { queue: { ...defaultCommitLimits.queue, events: 2, waitMs: 60_000 } },
     {
       appendEvents: () =>
         Effect.andThen(
           Effect.promise(() => gate.promise),
           Effect.fail(new Errors.StorageUnavailable({ cause: 1 }))
         )
-    },
-    { events: 2, waitMs: 60_000 }
+    }
   )
   const response = await full.send([full.line(), full.line(), full.line(), "no JSON"].join("\n"))
+  const reader = response.body!.getReader()
+  const first = reader.read()
+  await new Promise((resolve) => setTimeout(resolve, 100))
   gate.resolve()
-  const answers = linesIn(await response.text())
-  expect(answers.map(({ line, status, type }) => [line, status, type])).toEqual([
+  let text = ""
+  for (let piece = await first; !piece.done; piece = await reader.read()) text += Buffer.from(piece.value).toString()
+  expect(linesIn(text).map(({ line, status, type }) => [line, status, type])).toEqual([
     [1, 503, "storage-unavailable"],
     [2, 503, "storage-unavailable"],
-    [3, 503, "overloaded"],
-    [4, 503, "overloaded"]
+    [3, 503, "storage-unavailable"],
+    [4, 422, undefined]
+  ])
+})
+
+it("gives back what long lines have taken, blank ones too", async () => {
+  const kib = 1024
+  const { line, statuses } = await limited({ bodyBudgetBytes: 700 * kib })
+  const long = (text: string) => text + " ".repeat(300 * kib)
+  expect(await statuses([long(""), long(""), long(line()), long(""), line()].join("\n"))).toEqual([
+    [3, 200],
+    [5, 200]
   ])
 })

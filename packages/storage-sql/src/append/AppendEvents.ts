@@ -36,6 +36,7 @@ export const make = (
   const agentVersions = AgentVersionNumbers.make(sql)
   const kinds = EventKinds.make(sql)
   const newIds = NewIds.make(sql)
+  const { changesInOneStatement, isSerial } = Dialects.of(sql)
   const inOneStatement = AppendInOneStatement.make(sql, agentVersions)
   const atOnce = AppendAtOnce.make(sql, { projects, kinds, agentVersions, clock })
   const appendToProject = AppendToProject.make(sql, projects, derivation, agentVersions, pieces)
@@ -87,7 +88,8 @@ export const make = (
 
   /** Undefined if nothing was appended, for whatever reason: the steps do it, or say why not. */
   const tryQuickly = (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
-    if (!Dialects.of(sql).changesInOneStatement) return atOnce.append(batch)
+    if (isSerial) return atOnce.append(batch)
+    if (!changesInOneStatement) return Effect.undefined
     return Effect.catchIf(
       inOneStatement(batch),
       // Damage: the steps find it, too.
@@ -128,5 +130,5 @@ export const make = (
     return events.map((event) => sessions.get(event)!)
   })
 
-  return { appendEvents, appendAtOnce: Dialects.of(sql).changesInOneStatement ? undefined : atOnce.appendAtOnce }
+  return { appendEvents, appendAtOnce: isSerial ? atOnce.appendAtOnce : undefined }
 }

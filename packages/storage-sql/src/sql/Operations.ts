@@ -2,7 +2,7 @@
 import type { Errors } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { SqlError } from "effect/sql"
+import { SqlError } from "effect/sql"
 import type * as AtOnce from "../dialect/AtOnce.ts"
 import { corruptionAsDamage, isFull, translate } from "./SqlErrors.ts"
 import * as StorageMetrics from "./StorageMetrics.ts"
@@ -60,7 +60,8 @@ export const make = Effect.fnUntraced(function* (options: OperationsOptions) {
         call.count(started)
         return Effect.succeed(committed.value)
       } catch (error) {
-        return call(bounded(Effect.fail(error as SqlError.SqlError)), started)
+        if (!SqlError.isSqlError(error)) throw error
+        return call(bounded(Effect.fail(error)), started)
       }
     }
   }
