@@ -221,9 +221,14 @@ export class Delivery {
 
   async #attempt(items: ReadonlyArray<Waiting>): Promise<void> {
     const ready: Array<Ready> = []
-    for (const item of items) {
+    for (const [index, item] of items.entries()) {
       const one = await this.#prepare(item)
       if (one !== undefined) ready.push(one)
+      else if (this.#stopTimer !== undefined) {
+        // The server is away: what follows waits for it, as all others do.
+        this.#giveBack(items.slice(index + 1))
+        break
+      }
     }
     // A text that a provider or the application has laid out stays as it is, and is no line.
     const lines = ready.filter(({ event }) => !event.includes(newline))
@@ -250,16 +255,22 @@ export class Delivery {
     for (const item of left) this.#retry(item, { type: "retry", afterMs, cause })
   }
 
-  /** The server, or what stands before it, takes no batches, or none that are as long. */
+  /** The server, or what stands before it, may take no batches, or none that are as long. */
   #shrinkBatches(items: ReadonlyArray<Waiting>, cause: unknown): void {
     const { status } = cause as { readonly status?: unknown }
-    const half = items.reduce((bytes, item) => bytes + item.bytes + bytesBesideEvent, 0) / 2
-    this.#batchBytes = Math.min(this.#batchBytes, status === 404 || status === 405 ? 0 : half)
+    if (status === 404 || status === 405 || status === 501) this.#batchBytes = 0
+    if (status !== 413) return
+    const bytes = items.reduce((sum, item) => sum + item.bytes + bytesBesideEvent, 0)
+    this.#batchBytes = Math.min(this.#batchBytes, bytes / 2)
   }
 
   /** Each by itself, before all others. */
   #sendAlone(items: ReadonlyArray<Waiting>): void {
     for (const item of items) item.mayShare = false
+    this.#giveBack(items)
+  }
+
+  #giveBack(items: ReadonlyArray<Waiting>): void {
     this.#sending -= items.length
     this.#waiting.again(...items)
   }
