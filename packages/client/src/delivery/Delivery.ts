@@ -94,6 +94,9 @@ const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer>
   // The first byte of an event is its opening brace.
   Utf8.joined([Utf8.bytesOf(`{"fingerprint_id":${JSON.stringify(id)},`), event.subarray(1)])
 
+/** Bytes that an event takes of a batch. */
+const sizeOf = (item: Waiting): number => item.bytes + bytesBesideEvent
+
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly #waiting = new Queue<Waiting>(() => this.#pump())
@@ -215,7 +218,7 @@ export class Delivery {
     let events = 0
     let bytes = 0
     const fits = (item: Waiting) =>
-      item.mayShare && ++events <= maxBatchEvents && (bytes += item.bytes + bytesBesideEvent) <= this.#batchBytes
+      item.mayShare && ++events <= maxBatchEvents && (bytes += sizeOf(item)) <= this.#batchBytes
     return fits(first) ? [first, ...this.#waiting.takeWhile(fits)] : [first]
   }
 
@@ -257,11 +260,9 @@ export class Delivery {
 
   /** The server, or what stands before it, may take no batches, or none that are as long. */
   #shrinkBatches(items: ReadonlyArray<Waiting>, cause: unknown): void {
-    const { status } = cause as { readonly status?: unknown }
-    if (status === 404 || status === 405 || status === 501) this.#batchBytes = 0
-    if (status !== 413) return
-    const bytes = items.reduce((sum, item) => sum + item.bytes + bytesBesideEvent, 0)
-    this.#batchBytes = Math.min(this.#batchBytes, bytes / 2)
+    const { status } = cause as { readonly status?: number }
+    if (status === 413) this.#batchBytes = items.reduce((bytes, item) => bytes + sizeOf(item), 0) / 2
+    else if ([404, 405, 501].includes(status!)) this.#batchBytes = 0
   }
 
   /** Each by itself, before all others. */

@@ -1,5 +1,12 @@
 /** Batches of events: their limits, what is on the way at once, and what the server's options do to each line. */
-import { CommitLimits, type CommitLimitsValue, defaultCommitLimits, Errors, MemoryStorage, Storage } from "@tachograph/core"
+import {
+  CommitLimits,
+  type CommitLimitsValue,
+  defaultCommitLimits,
+  Errors,
+  MemoryStorage,
+  Storage
+} from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it, onTestFinished } from "vitest"
