@@ -229,7 +229,7 @@ export class Delivery {
       if (one !== undefined) ready.push(one)
       else if (this.#stopTimer !== undefined) {
         // The server is away: what follows waits for it, as all others do.
-        this.#giveBack(items.slice(index + 1))
+        this.#sendAlone(items.slice(index + 1))
         break
       }
     }
@@ -268,10 +268,6 @@ export class Delivery {
   /** Each by itself, before all others. */
   #sendAlone(items: ReadonlyArray<Waiting>): void {
     for (const item of items) item.mayShare = false
-    this.#giveBack(items)
-  }
-
-  #giveBack(items: ReadonlyArray<Waiting>): void {
     this.#sending -= items.length
     this.#waiting.again(...items)
   }
