@@ -94,9 +94,6 @@ const withFingerprint = (id: string, event: Uint8Array): Uint8Array<ArrayBuffer>
   // The first byte of an event is its opening brace.
   Utf8.joined([Utf8.bytesOf(`{"fingerprint_id":${JSON.stringify(id)},`), event.subarray(1)])
 
-/** Bytes that an event takes of a batch. */
-const sizeOf = (item: Waiting): number => item.bytes + bytesBesideEvent
-
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly #waiting = new Queue<Waiting>(() => this.#pump())
@@ -218,7 +215,7 @@ export class Delivery {
     let events = 0
     let bytes = 0
     const fits = (item: Waiting) =>
-      item.mayShare && ++events <= maxBatchEvents && (bytes += sizeOf(item)) <= this.#batchBytes
+      item.mayShare && ++events <= maxBatchEvents && (bytes += item.bytes + bytesBesideEvent) <= this.#batchBytes
     return fits(first) ? [first, ...this.#waiting.takeWhile(fits)] : [first]
   }
 
@@ -252,17 +249,15 @@ export class Delivery {
     }
     const outcome = await this.#options.transport.sendBatch!(batch, settle).catch(failed)
     // What was said against a line may be due to the batch. Alone, each event is judged by itself.
-    if (outcome.type === "refused") this.#shrinkBatches(items, outcome.cause)
+    if (outcome.type === "refused") {
+      // The server, or what stands before it, takes no batches that are as long, or none at all.
+      const { status } = outcome.cause as { readonly status?: unknown }
+      if (status === 413) this.#batchBytes /= 2
+      else if (status === 404 || status === 405) this.#batchBytes = 0
+    }
     if (outcome.type !== "retry") return this.#sendAlone([...left])
     const { afterMs, cause } = outcome
     for (const item of left) this.#retry(item, { type: "retry", afterMs, cause })
-  }
-
-  /** The server, or what stands before it, may take no batches, or none that are as long. */
-  #shrinkBatches(items: ReadonlyArray<Waiting>, cause: unknown): void {
-    const { status } = cause as { readonly status?: number }
-    if (status === 413) this.#batchBytes = items.reduce((bytes, item) => bytes + sizeOf(item), 0) / 2
-    else if ([404, 405, 501].includes(status!)) this.#batchBytes = 0
   }
 
   /** Each by itself, before all others. */

@@ -280,8 +280,8 @@ describe("a batch", () => {
   it.each([
     [404, "not-found", [1, 1, 1, 1]],
     [405, "method-not-allowed", [1, 1, 1, 1]],
-    [413, "payload-too-large", [1, 2, 1]],
-    [501, "not-implemented", [1, 1, 1, 1]],
+    [413, "payload-too-large", [1, 3]],
+    [501, "not-implemented", [1, 3]],
     [403, "waf", [1, 3]],
     [301, "moved", [1, 3]],
     [200, "welcome", [1, 3]],
@@ -307,6 +307,18 @@ describe("a batch", () => {
       expect(recorder.counters()).toMatchObject({ sent: 9, waiting: 0, dropped: {} })
     }
   )
+
+  it("is half as long after one that was too long", async () => {
+    const { recorder, server, sizes, together } = await open()
+    server.intercept = onBatch(server, (response) => refuse(413, "payload-too-large")(undefined as never, response))
+    const long = () => ({ inputs: { text: "x".repeat(300 * 1024) } })
+    await together(4, long)
+    expect(await recorder.flush()).toBe(true)
+    expect(sizes()).toEqual([1, 3, 1, 1, 1])
+    await together(4, long)
+    expect(await recorder.flush()).toBe(true)
+    expect(sizes().slice(5)).toEqual([1, 1, 1, 1])
+  })
 
   it("waits as long as it is told to where it is refused for now", async () => {
     const { recorder, server, sizes, together } = await open()
