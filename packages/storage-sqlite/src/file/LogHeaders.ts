@@ -1,5 +1,6 @@
 /** The headers of the database that a write-ahead log holds. https://sqlite.org/fileformat2.html#the_write_ahead_log */
 import { readSync } from "node:fs"
+import { endianness } from "node:os"
 import { headerBytes } from "./Header.ts"
 
 /** The header of a log, and that of each page in it. */
@@ -37,14 +38,17 @@ export const isIndexed = (log: Buffer, index: Buffer): boolean =>
 
 type Sum = readonly [number, number]
 
-const addTo = ([first, second]: Sum, bytes: Buffer, isBigEndian: boolean): Sum => {
-  let a = first
-  let b = second
-  for (let at = 0; at < bytes.length; at += 8) {
-    a = (a + (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + b) >>> 0
-    b = (b + (isBigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + a) >>> 0
+/** Of words in the order of this machine. The bytes begin where a word may, as all of SQLite's have lengths that are multiples of 8. */
+const addTo = ([first, second]: Sum, bytes: Buffer, isOwnOrder: boolean): Sum => {
+  const ordered = isOwnOrder ? bytes : Buffer.from(bytes).swap32()
+  const words = new Int32Array(ordered.buffer, ordered.byteOffset, ordered.length / 4)
+  let a = first | 0
+  let b = second | 0
+  for (let at = 0; at < words.length; at += 2) {
+    a = (a + words[at]! + b) | 0
+    b = (b + words[at + 1]! + a) | 0
   }
-  return [a, b]
+  return [a >>> 0, b >>> 0]
 }
 
 const isAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
@@ -57,8 +61,8 @@ const isAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
 export function* read(descriptor: number, maxFrames = Number.POSITIVE_INFINITY): Generator<Buffer, void> {
   const log = beginning(descriptor)
   if (log.length < logHeaderBytes || (log.readUInt32BE(0) & ~1) !== magic) return
-  const isBigEndian = (log.readUInt32BE(0) & 1) === 1
-  let sum = addTo([0, 0], log.subarray(0, checksumAt), isBigEndian)
+  const isOwnOrder = ((log.readUInt32BE(0) & 1) === 1) === (endianness() === "BE")
+  let sum = addTo([0, 0], log.subarray(0, checksumAt), isOwnOrder)
   if (!isAt(log, checksumAt, sum)) return
   const frameBytes = frameHeaderBytes + log.readUInt32BE(pageBytesAt)
   let chunk = Buffer.allocUnsafe(frameBytes)
@@ -69,8 +73,8 @@ export function* read(descriptor: number, maxFrames = Number.POSITIVE_INFINITY):
       if (left-- === 0) return
       const frame = chunk.subarray(at, at + frameBytes)
       if (!frame.subarray(...frameSalts).equals(log.subarray(...salts))) return
-      sum = addTo(sum, frame.subarray(0, summedBytes), isBigEndian)
-      sum = addTo(sum, frame.subarray(frameHeaderBytes), isBigEndian)
+      sum = addTo(sum, frame.subarray(0, summedBytes), isOwnOrder)
+      sum = addTo(sum, frame.subarray(frameHeaderBytes), isOwnOrder)
       if (!isAt(frame, frameChecksumAt, sum)) return
       if (frame.readUInt32BE(0) === 1) {
         yield Buffer.from(frame.subarray(frameHeaderBytes, frameHeaderBytes + headerBytes))
