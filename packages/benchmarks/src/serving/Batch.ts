@@ -6,6 +6,7 @@ import { DatabaseSync, StatementSync } from "node:sqlite"
 import { performance } from "node:perf_hooks"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
 import { Bodies } from "../harness/Bodies.ts"
+import * as Processes from "../harness/Processes.ts"
 import * as Recording from "../harness/Recording.ts"
 import * as Table from "../harness/Table.ts"
 import type { Options } from "./Options.ts"
@@ -50,6 +51,7 @@ interface Measured extends Parts {
   readonly elapsedMs: number
   readonly activeMs: number
   readonly processorMs: number
+  readonly writtenBytes: number
 }
 
 const measure = async (
@@ -60,6 +62,7 @@ const measure = async (
 ): Promise<Measured> => {
   const parts = { commitMs: 0, statementsMs: 0 }
   const unwatch = watchSqlite(parts)
+  const written = Processes.usageOf(process.pid).written
   const processor = process.cpuUsage()
   const loop = performance.eventLoopUtilization()
   const startedMs = performance.now()
@@ -74,7 +77,8 @@ const measure = async (
   unwatch()
   const { system, user } = process.cpuUsage(processor)
   const activeMs = performance.eventLoopUtilization(loop).active
-  return { ...parts, batches, elapsedMs, activeMs, processorMs: (system + user) / 1_000 }
+  const writtenBytes = Processes.usageOf(process.pid).written - written
+  return { ...parts, batches, elapsedMs, activeMs, processorMs: (system + user) / 1_000, writtenBytes }
 }
 
 const chunksOf = (bodies: ReadonlyArray<Buffer>, size: number) =>
@@ -106,12 +110,22 @@ export const batch = async ({ runs, seconds }: Options): Promise<void> => {
         perBatch((each) => each.statementsMs),
         perBatch((each) => each.activeMs - each.commitMs - each.statementsMs),
         perBatch((each) => each.elapsedMs - each.activeMs),
-        perBatch((each) => each.processorMs / size)
+        perBatch((each) => each.processorMs / size),
+        perBatch((each) => each.writtenBytes / 1_000 / size)
       ])
     }
     Table.print({
       title: "A batch by its size, SQLite",
-      columns: ["events", "ms", "COMMIT", "statements", "JavaScript", "waiting", "processor per event"],
+      columns: [
+        "events",
+        "ms",
+        "COMMIT",
+        "statements",
+        "JavaScript",
+        "waiting",
+        "processor per event",
+        "KB written per event"
+      ],
       rows,
       notes: [
         "Milliseconds of a batch, in one process with the storage in the same thread, without sockets. What is derived in the " +
