@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* ({
     if (!connection.isTransaction) files.verifyLog()
   }
   return Object.assign(client, {
-    // Whoever waits for the connection comes first.
+    // Fibers that wait for the connection go first.
     transactAtOnce: <A>(body: AtOnce.Body<A>, flushesLater: boolean) =>
       Effect.runSync(
         semaphore.withPermitsIfAvailable(1)(Effect.sync(() => connection.transactAtOnce(body, flushesLater)))

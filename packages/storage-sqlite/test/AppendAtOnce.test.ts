@@ -1,4 +1,12 @@
-import { type Errors, firstIdOf, IdempotencyKey, SessionId, Storage } from "@tachograph/core"
+import {
+  type AppendEvent,
+  type Errors,
+  firstIdOf,
+  IdempotencyKey,
+  ProjectId,
+  SessionId,
+  Storage
+} from "@tachograph/core"
 import { Samples } from "@tachograph/testkit"
 import { Effect, Exit } from "effect"
 import { DatabaseSync } from "node:sqlite"
@@ -57,21 +65,48 @@ describe("appendAtOnce", () => {
     )
   })
 
-  it("leaves to others, and changes nothing, what conflicts, is not known, or has to wait", () => {
+  const stored = eventOf(1)
+  const { pack, summary } = stored
+  /** Another event of the stored session, whose number is 2. */
+  const following = (changed: object = {}) => ({
+    ...eventOf(3),
+    summary: { ...eventOf(3).summary, session: summary.session },
+    pack: { ...pack, number: 2, session: { number: 2, generation: 0 }, ...changed }
+  })
+  const named = (names: object) => ({ ...eventOf(3), summary: { ...eventOf(3).summary, ...names } })
+
+  it.each<[string, () => ReadonlyArray<AppendEvent>]>([
+    ["a key that is taken", () => [eventOf(4), { ...following(), idempotency: stored.idempotency }]],
+    ["a session that exists", () => [{ ...following(), pack }]],
+    ["a pack that is not the next one", () => [following({ number: 3 })]],
+    ["a session that was swept", () => [following({ session: { number: 2, generation: 1 } })]],
+    ["an agent that is not known", () => [named({ agent: "another" })]],
+    ["a person that is not known", () => [named({ person: "nobody" })]],
+    ["a new shared piece", () => [{ ...eventOf(3), pack: { ...pack, shared: [Samples.sharedPiece("shared")] } }]],
+    ["an id below the newest", () => [{ ...named({ id: firstIdOf(0) }) }]],
+    ["an id that was not given for this", () => [{ ...eventOf(3), hasNewId: false }]],
+    ["two projects", () => [eventOf(3), { ...eventOf(4), project: ProjectId.make("another") }]]
+  ])("leaves %s to others, and changes nothing", (_, events) => {
     const file = temporaryFile()
     return withNames(file, (storage) =>
       Effect.sync(() => {
-        const taken = { ...eventOf(5), idempotency: eventOf(1).idempotency, summary: eventOf(1).summary }
-        expect(storage.appendAtOnce!([eventOf(4), taken])).toBeUndefined()
-        const { summary, ...other } = eventOf(6)
-        const agent = "another" as typeof summary.agent
-        expect(storage.appendAtOnce!([{ ...other, summary: { ...summary, agent } }])).toBeUndefined()
+        expect(storage.appendAtOnce!(events())).toBeUndefined()
+        expect(eventsIn(file)).toBe(2)
+        expect(storage.appendAtOnce!([following()])).toEqual(Exit.succeed([2]))
+        expect(storage.appendAtOnce!([eventOf(8)])).toEqual(Exit.succeed([3]))
+      })
+    )
+  })
+
+  it("waits for nobody", () => {
+    const file = temporaryFile()
+    return withNames(file, (storage) =>
+      Effect.sync(() => {
         const another = new DatabaseSync(file)
         another.exec("BEGIN IMMEDIATE")
         expect(storage.appendAtOnce!([eventOf(7)])).toBeUndefined()
         another.exec("ROLLBACK")
         another.close()
-        expect(eventsIn(file)).toBe(2)
         expect(storage.appendAtOnce!([eventOf(8)])).toEqual(Exit.succeed([3]))
       })
     )

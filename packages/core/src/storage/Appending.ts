@@ -100,10 +100,9 @@ export interface Appending {
     events: ReadonlyArray<AppendEvent>
   ) => Result<ReadonlyArray<number>, SessionConflict | KeyConflict | StaleIds>
   /**
-   * The same for new events of names that are known, where nothing conflicts, without waiting for anybody: the transaction has run when it
-   * returns, and others see it. The effect succeeds when what was appended is on the disk; for a single event, which nobody waits behind, it
-   * has succeeded already. Undefined if nothing was appended, for whatever reason: `appendEvents` does it, or says why not. Only of
-   * storages in the thread of the caller.
+   * The same at once, for new events of names that are known, where nothing conflicts: the transaction has run when it returns, and others
+   * see it. The effect succeeds when the disk has what was appended: for a single event it is an `Exit`. Returns undefined if nothing was
+   * appended: then call `appendEvents`, which does it or says why not. Only storages in the thread of the caller have it.
    */
   readonly appendAtOnce?:
     | ((events: ReadonlyArray<AppendEvent>) => Effect.Effect<ReadonlyArray<number>, StorageUnavailable> | undefined)

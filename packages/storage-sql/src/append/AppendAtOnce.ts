@@ -29,8 +29,8 @@ interface Names {
 }
 
 /**
- * The body of a transaction, which returns the number of each event's session. Undefined, as what the body returns, if `AppendEvents` has
- * to do it, or to find out what conflicts. `now` is in epoch milliseconds.
+ * The body of a transaction, which returns the number of each event's session. Undefined, as what the body returns, if the batch needs
+ * `AppendEvents`. `now` is in epoch milliseconds.
  */
 const bodies = (
   sql: SqlClient.SqlClient,
