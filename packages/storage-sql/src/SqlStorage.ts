@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import { type Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as Inventory from "./account/Inventory.ts"
 import * as Bucket from "./dialect/Bucket.ts"
+import * as Dialects from "./dialect/Dialects.ts"
 import * as Nodes from "./dialect/Nodes.ts"
 import * as TwoPhaseCommit from "./dialect/TwoPhaseCommit.ts"
 import * as Distribution from "./Distribution.ts"
@@ -148,6 +149,7 @@ const make = Effect.fnUntraced(function* ({
     deriveEvents: (...args) => pace.erase(deriveEvents(...args)),
     ...Inventory.make(sql, projects, run),
     ...Resources.make(sql, projects, run),
+    waitUntilKept: operationOf("waitUntilKept", Dialects.of(sql).waitUntilKept),
     ping: operationOf("ping", Effect.andThen(ping ?? sql`SELECT 1`, verify))
   })
 })

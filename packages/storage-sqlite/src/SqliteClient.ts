@@ -21,7 +21,7 @@ import { toSqlError } from "./SqliteErrors.ts"
 export interface SqliteClient extends AtOnce.AtOnceClient {
   /** Throws if the path leads to another file than the open one, or to none, or if the file was changed or its log truncated. */
   readonly checkFile: () => void
-  /** The same as a `ConnectionError`. */
+  /** The same as a `ConnectionError`, which it is also while the disk does not take what was committed. */
   readonly verifyFile: Effect.Effect<void, SqlError.SqlError>
   /** Undefined for a database without a file of its own. */
   readonly file: OpenFiles.OpenFile | undefined
@@ -93,6 +93,7 @@ export const make = Effect.fnUntraced(function* ({
 }: SqliteClientConfig): Effect.fn.Return<SqliteClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const { database, file, files } = yield* Effect.retry(open(filename, readOnly), whileLocked(busyTimeout))
   const connection = new SqliteConnection(database, busyTimeout, files)
+  if (!readOnly) connection.healLeftLog()
   const semaphore = yield* Semaphore.make(1)
   const { acquirer, borrower, isTransaction, onCommitFailure, transactionAcquirer } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
@@ -125,7 +126,13 @@ export const make = Effect.fnUntraced(function* ({
     flush: connection.flush,
     file,
     checkFile,
-    verifyFile: Effect.try({ try: checkFile, catch: (cause) => toSqlError(cause, "verify") })
+    verifyFile: Effect.try({
+      try: () => {
+        checkFile()
+        connection.verifyFlushed()
+      },
+      catch: (cause) => toSqlError(cause, "verify")
+    })
   })
 })
 

@@ -10,7 +10,7 @@ import type { DatabaseSync } from "node:sqlite"
 import type * as DatabaseFile from "./file/DatabaseFile.ts"
 import * as Header from "./file/Header.ts"
 import * as PreparedStatement from "./PreparedStatement.ts"
-import { busy, full, notFlushed, toSqlError } from "./SqliteErrors.ts"
+import { failed, full, notFlushed, toSqlError } from "./SqliteErrors.ts"
 
 /** Milliseconds that SQLite itself waits for a lock. It blocks the thread while it does, so this is short. */
 export const nativeWaitMs = 2
@@ -48,6 +48,9 @@ const commits = /^\s*COMMIT\b/i
 /** Frames in the log from which on a transaction copies it into the file: as SQLite would, but only after a look at the file. */
 const checkpointFrames = 1_000
 
+/** A disk that takes longer has failed, as far as anyone can tell (ms). */
+const longFlushMs = 1_000
+
 /** Every transaction gets a stamp, and nobody learns of it before the file was looked at. */
 export class SqliteConnection implements AtOnce.AtOnceConnection {
   readonly #statements = new Map<string, PreparedStatement.PreparedStatement>()
@@ -64,6 +67,8 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
   #synchronous: "FULL" | "NORMAL" = "FULL"
   /** Whether the disk has failed to take the log. */
   #isUnflushed = false
+  /** When the flush that is under way began. */
+  #flushBeganMs: number | undefined
   /** One flush at a time: one that fails says so to one that waits. */
   readonly #flushing = Semaphore.makeUnsafe(1)
 
@@ -98,7 +103,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
       } else if (!readsOnly.test(sql)) {
         this.#files.verifyLog()
         this.#synchronize(flushesLater ? "NORMAL" : "FULL")
-        if (this.#isUnflushed) this.#emptyLog()
+        this.heal()
         // What is copied from the log makes room in it.
         if (this.#isFull) this.#copyLog(1)
         this.#isFull = false
@@ -107,10 +112,8 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
       if (this.isTransaction) return result
       // After the commit, and before anyone learns of it: a file that was replaced in between does not have it.
       if (commitsNothing.test(sql)) this.#files.verifyContent()
-      else {
-        this.#files.verify()
-        this.#copyLog()
-      }
+      // What is flushed later is looked at after that.
+      else if (!flushesLater) this.#afterCommit()
       return result
     } catch (cause) {
       const { errcode } = cause as { readonly errcode?: unknown }
@@ -193,11 +196,42 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     this.#synchronous = mode
   }
 
-  /** Copies all of the log into the file. The next transaction begins the log anew. */
-  #emptyLog(): void {
+  #afterCommit(): void {
+    this.#files.verify()
+    if (!this.isTransaction) this.#copyLog()
+  }
+
+  /**
+   * Copies all of the log into the file, if the disk has not taken it. The next transaction begins the log anew. Throws where it fails, or
+   * others still read what is in the log.
+   */
+  heal(): void {
+    if (!this.#isUnflushed) return
     const [row] = this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
-    if (row?.["busy"] !== 0) throw Object.assign(new Error("Others still read what is in the log"), { errcode: busy })
+    if (row?.["busy"] !== 0) {
+      throw Object.assign(new Error("The disk has failed, and others read what is in the log"), { errcode: failed })
+    }
     this.#isUnflushed = false
+  }
+
+  /** A process that was killed may have left in the log what the disk has not. Those that have the file open know of it themselves. */
+  healLeftLog(): void {
+    if (this.#files.frames() === 0) return
+    try {
+      this.#files.verifyContent()
+      this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
+    } catch {
+      this.#isUnflushed = true
+    }
+  }
+
+  /** Throws while the disk does not take the log, for longer than a write takes, or after it has failed and cannot be healed. */
+  verifyFlushed(): void {
+    const sinceMs = performance.now() - (this.#flushBeganMs ?? Number.POSITIVE_INFINITY)
+    if (sinceMs > longFlushMs) {
+      throw Object.assign(new Error("The disk takes nothing"), { errcode: failed })
+    }
+    if (!this.isTransaction) this.heal()
   }
 
   /**
@@ -209,13 +243,19 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     const { log } = this.#files
     if (log === undefined) return Effect.void
     const flush = Effect.callback<void, SqlError.SqlError>((resume) => {
+      this.#flushBeganMs = performance.now()
       fdatasync(log, (error) => {
-        if (error === null && !this.#isUnflushed) return resume(Effect.void)
-        this.#isUnflushed = true
-        resume(Effect.fail(toSqlError(error ?? new Error("What comes before it is not on the disk"), "flush")))
+        this.#flushBeganMs = undefined
+        resume(Effect.try({ try: () => this.#afterFlush(error), catch: (cause) => toSqlError(cause, "flush") }))
       })
     })
     return this.#flushing.withPermit(flush)
+  }
+
+  #afterFlush(error: Error | null): void {
+    if (error !== null) this.#isUnflushed = true
+    if (this.#isUnflushed) throw error ?? new Error("What comes before it is not on the disk")
+    this.#afterCommit()
   }
 
   #bodyOf<A>(body: AtOnce.Body<A>): () => A | undefined {

@@ -6,8 +6,8 @@ import { FileReplaced } from "./file/FileReplaced.ts"
 const violationOfKey = 1555
 const violationOfIndex = 2067
 
-/** The primary result code SQLITE_BUSY: others use the file. */
-export const busy = 5
+/** The primary result code SQLITE_IOERR: the disk has failed. */
+export const failed = 10
 
 /** The primary result code SQLITE_FULL: the disk has no room. */
 export const full = 13
@@ -16,7 +16,7 @@ export const full = 13
 export const notFlushed = 1034
 
 /** SQLite's primary result codes for a database that is unusable at present: https://sqlite.org/rescode.html */
-const unusable = new Set([8 /* READONLY */, 10 /* IOERR */, 11 /* CORRUPT */, full, 26 /* NOTADB */])
+const unusable = new Set([8 /* READONLY */, failed, 11 /* CORRUPT */, full, 26 /* NOTADB */])
 
 /** The error of a failure of `node:sqlite`, or of a file. */
 export const toSqlError = (cause: unknown, operation: string): SqlError.SqlError => {

@@ -19,6 +19,7 @@ export const make = (projects: MemoryProjects): Appending => {
 
   return {
     appendConcurrency: 1,
+    waitUntilKept: Effect.void,
     appendEvents: Effect.fnUntraced(function* (events: ReadonlyArray<AppendEvent>) {
       const now = yield* Clock.currentTimeMillis
       yield* compressNew(events)

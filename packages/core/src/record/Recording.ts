@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.catchTag("event-not-found", () => Effect.undefined)
     )
     const existing = yield* compared
-    if (existing !== undefined) return existing
+    if (existing !== undefined) return yield* Effect.as(storage.waitUntilKept, existing)
     return yield* admitted(event.payload.text.length, groupCommit.append(pending)).pipe(
       Effect.as("imported" as const),
       Effect.catchTag("idempotency-key-reused", (error) => Effect.die(error)),

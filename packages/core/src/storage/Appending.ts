@@ -107,6 +107,8 @@ export interface Appending {
   readonly appendAtOnce?:
     | ((events: ReadonlyArray<AppendEvent>) => Effect.Effect<ReadonlyArray<number>, StorageUnavailable> | undefined)
     | undefined
+  /** Succeeds when what others have appended is kept. It may be read before, so what acknowledges what it only reads waits for it. */
+  readonly waitUntilKept: Result<void>
   /** How many calls of `appendEvents` to run concurrently for the best throughput. */
   readonly appendConcurrency: number
 }

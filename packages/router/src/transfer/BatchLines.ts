@@ -134,12 +134,12 @@ export const make = (recorder: Recorder["Service"], decode: Decode) => {
       if (isOver) return undefined
       const next = yield* Effect.result(Effect.tryPromise({ try: () => reader.next(), catch: unread }))
       if (Result.isFailure(next)) return [stopAt(reader.number + 1, next.failure)]
-      const lines = next.success?.filter(isWritten)
       // No piece is so long that another line than the first one could be.
-      held = lines?.[0]?.bytes && lines[0].held
-      const within = lines?.findIndex(({ number }) => number > maxBatchLines) ?? -1
-      if (within === -1) return lines
-      return [...lines!.slice(0, within), stopAt(lines![within]!.number, new PayloadTooLargeError())]
+      held = next.success?.[0]?.bytes && next.success[0].held
+      const beyond = next.success?.find(({ number }) => number > maxBatchLines)?.number
+      if (beyond === undefined) return next.success?.filter(isWritten)
+      const within = next.success!.filter((line) => line.number < beyond && isWritten(line))
+      return [...within, stopAt(beyond, new PayloadTooLargeError())]
     })
 
     const begin = Effect.fnUntraced(function* (line: Sent): Effect.fn.Return<UnderWay> {

@@ -118,7 +118,7 @@ interface Identity {
 const identityOf = (path: string): Identity | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 export interface OpenFiles {
-  /** Throws if a path of an open database leads to nothing, or to another file: what is written would be lost. */
+  /** Throws if a path of an open database leads to nothing, or to another file, or the log was truncated: what was written is lost. */
   readonly verify: () => void
   /**
    * Throws if the log was truncated past SQLite since it was looked at last: what was committed is gone then. Call it before what
@@ -192,6 +192,20 @@ export const open = (database: DatabaseSync, filename: string, readOnly: boolean
   }
   let knownBytes = sizeOfLog()
 
+  /** `found` is its size. */
+  const checkLog = (found: number): void => {
+    // Whatever shortens it: a checkpoint does, when all that is in it has been copied to the database.
+    for (let left = maxComparisons, bytes = found; left > 0; left--, bytes = sizeOfLog()) {
+      if (bytes < knownBytes && bytes < committedBytes()) continue
+      knownBytes = bytes
+      return
+    }
+    throw new FileReplaced(
+      `${log} was truncated while it was open: what was committed since it was last copied to the database is lost. ` +
+        "Restore a backup, or restart to go on with what is there"
+    )
+  }
+
   const verifyContent = () => {
     if (lost !== undefined) throw lost
     if (main.isRight()) return
@@ -209,7 +223,7 @@ export const open = (database: DatabaseSync, filename: string, readOnly: boolean
       for (const [path, opened] of files) {
         const found = identityOf(path)
         if (found?.ino === opened.ino && found.dev === opened.dev) {
-          if (path === log) knownBytes = Math.max(knownBytes, Number(found.size))
+          if (path === log) checkLog(Number(found.size))
           continue
         }
         throw new FileReplaced(
@@ -220,18 +234,8 @@ export const open = (database: DatabaseSync, filename: string, readOnly: boolean
     },
     verifyLog: () => {
       if (lost !== undefined) throw lost
-      // Whatever shortens it: a checkpoint does, when all that is in it has been copied to the database.
-      for (let left = maxComparisons; left > 0; left--) {
-        const bytes = sizeOfLog()
-        if (bytes >= knownBytes || bytes >= committedBytes()) {
-          knownBytes = bytes
-          return verifyContent()
-        }
-      }
-      throw new FileReplaced(
-        `${log} was truncated while it was open: what was committed since it was last copied to the database is lost. ` +
-          "Restore a backup, or restart to go on with what is there"
-      )
+      checkLog(sizeOfLog())
+      verifyContent()
     },
     close: () => {
       try {
