@@ -18,7 +18,7 @@ const maxProjectShare = 3 / 4
 
 export class AdmissionControl {
   readonly #limits: CommitLimitsValue
-  readonly #isSaturated: () => boolean
+  readonly #capacity: () => number
   /** Bytes of all bodies, complete or not. */
   #reservedBytes = 0
   /** Bytes of all answers that are being read or written. */
@@ -30,10 +30,10 @@ export class AdmissionControl {
   #queuedEvents = 0
   #queuedBytes = 0
 
-  /** `isSaturated` is true when an event that is enqueued now would probably time out. */
-  constructor(limits: CommitLimitsValue, isSaturated: () => boolean) {
+  /** `capacity` is how many events may be queued: one more would probably time out. */
+  constructor(limits: CommitLimitsValue, capacity: () => number) {
     this.#limits = limits
-    this.#isSaturated = isSaturated
+    this.#capacity = capacity
   }
 
   /** Events whose bodies are complete and that have no answer yet, and the bytes of their bodies. */
@@ -56,9 +56,19 @@ export class AdmissionControl {
     return !(this.#isQueueFull(bytes) || this.#exceedsBodyBudget(this.#reservedBytes, bytes))
   }
 
-  /** Whether an event that is enqueued now would probably time out. */
+  /** How many events may be queued: one more would probably time out. */
+  get capacity(): number {
+    return this.#capacity()
+  }
+
+  /** How long an event may wait (ms). */
+  get waitMs(): number {
+    return this.#limits.queue.waitMs
+  }
+
+  /** Whether any event that is enqueued now would probably time out. */
   wouldTimeOut(): boolean {
-    return this.#isSaturated()
+    return this.#capacity() === 0
   }
 
   /** A permit for one request, to be released when the request has its answer, or the client has taken it. */
@@ -144,7 +154,8 @@ export class AdmissionControl {
   #isQueueFull(bytes: number): boolean {
     const { queue } = this.#limits
     if (this.#queuedEvents === 0) return false
-    return this.#queuedEvents >= queue.events || this.#queuedBytes + bytes > queue.bytes || this.#isSaturated()
+    const maxEvents = Math.min(queue.events, this.#capacity())
+    return this.#queuedEvents >= maxEvents || this.#queuedBytes + bytes > queue.bytes
   }
 }
 

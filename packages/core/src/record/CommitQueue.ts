@@ -34,11 +34,6 @@ export class CommitQueue<Job extends Queued> {
     return this.#jobs.length
   }
 
-  /** Whether a batch could be filled to its limit of events. */
-  get hasFullBatch(): boolean {
-    return this.#jobs.length >= this.#maxBatch.events
-  }
-
   push(job: Job): void {
     this.#jobs.push(job)
   }

@@ -51,8 +51,11 @@ export class GroupCommit extends Context.Service<
     readonly append: (
       event: CommitBatch.PendingEvent
     ) => Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
-    /** Whether an event that arrives now would probably wait for too long. Refusing it at once costs less. */
-    readonly isSaturated: () => boolean
+    /**
+     * How many events may be under way, from their admission to their answers: one more would probably wait for too long. Refusing it at
+     * once costs less. None while those that wait have waited for too long.
+     */
+    readonly capacity: () => number
     /** Whether events wait or are being committed. */
     readonly isRecording: () => boolean
     /** How the conversations of a session are known to begin. */
@@ -118,7 +121,7 @@ const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, w
     }
   }
 
-  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch): Effect.Effect<void> => {
+  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch, freeMs?: number): Effect.Effect<void> => {
     const startedMs = performance.now()
     const end = (exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable>): Effect.Effect<void> => {
       if (Exit.isFailure(exit)) {
@@ -140,7 +143,9 @@ const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, w
         return Exit.void
       }
       const seconds = (performance.now() - startedMs) / 1000
-      wait.sampleThroughput(batch.length, seconds, storage.appendConcurrency)
+      // The thread may have done other work while events waited.
+      const waitedMs = freeMs === undefined ? 0 : startedMs - freeMs
+      wait.sampleThroughput(batch.length, seconds + waitedMs / 1000, storage.appendConcurrency)
       metrics.committed(exit.value.written, seconds)
       return Exit.void
     }
@@ -204,6 +209,8 @@ interface Pumping {
 const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, run, waiting }: Pumping) => {
   const active = new Set<StaleDuringBatch>()
   let isScheduled = false
+  /** When the last batch ended, if events waited for its place. */
+  let freeMs: number | undefined
 
   const pump = (): void => {
     while (active.size < appendConcurrency && queue.size > 0) {
@@ -215,9 +222,11 @@ const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, 
       const end = () => {
         active.delete(stale)
         queue.release(batch)
+        freeMs = queue.size > 0 ? performance.now() : undefined
         schedule()
       }
-      const running = commitBatch(batch, stale)
+      const running = commitBatch(batch, stale, freeMs)
+      freeMs = undefined
       if (Exit.isExit(running)) return end()
       run(
         Effect.onExit(running, (exit) => {
@@ -331,8 +340,8 @@ const make = Effect.gen(function* () {
         }
       ),
     isRecording: () => queue.size + batches.size > 0,
-    isSaturated: () =>
-      queue.size > 0 && (waiting.isOverdue() || (queue.hasFullBatch && wait.exceedsWaitBudget(queue.size))),
+    capacity: () =>
+      queue.size > 0 && waiting.isOverdue() ? 0 : limits.batch.events * appendConcurrency + wait.eventsInBudget,
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))
   })
 })

@@ -53,7 +53,9 @@ export class QueueWait {
     return this.#tick - tick >= overdueTicks
   }
 
-  /** Learns from a batch that was committed in `seconds`, of which `concurrency` are committed at the same time. */
+  /**
+   * Learns from a batch that took `seconds`, from when its place was free to its end, of which `concurrency` are committed at the same time.
+   */
   sampleThroughput(events: number, seconds: number, concurrency: number): void {
     if (events < minSampleEvents) return
     const sampledAtMs = this.#now()
@@ -63,10 +65,10 @@ export class QueueWait {
     this.#throughput = { eventsPerSecond, sampledAtMs }
   }
 
-  /** Whether committing this many events takes nearly all of the wait budget or more. */
-  exceedsWaitBudget(events: number): boolean {
-    const budgetSeconds = (this.#waitMs / 1000) * (overdueTicks / ticksPerWait)
-    return events / this.#throughput.eventsPerSecond > budgetSeconds && this.#isSampleFresh(this.#now())
+  /** How many events are committed in nearly all of the wait budget; infinite while that is unknown. */
+  get eventsInBudget(): number {
+    if (!this.#isSampleFresh(this.#now())) return Number.POSITIVE_INFINITY
+    return this.#throughput.eventsPerSecond * (this.#waitMs / 1000) * (overdueTicks / ticksPerWait)
   }
 
   #isSampleFresh(nowMs: number): boolean {

@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
     knownFingerprints.add(key)
   })
 
-  const admission = new AdmissionControl(yield* CommitLimits, groupCommit.isSaturated)
+  const admission = new AdmissionControl(yield* CommitLimits, groupCommit.capacity)
   yield* CommitMetrics.showAdmission(admission)
 
   /** Counts an event that no mount has counted. Interrupting the caller leaves it counted until it is committed. */

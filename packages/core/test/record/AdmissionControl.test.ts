@@ -13,7 +13,7 @@ const limits = {
   answerBudgetBytes: 120
 }
 
-const admissionControl = (isSaturated = () => false) => new AdmissionControl(limits, isSaturated)
+const admissionControl = (capacity = () => Infinity) => new AdmissionControl(limits, capacity)
 
 /** A permit for an event whose body of this many bytes is complete. */
 const enqueued = (admission: AdmissionControl, bytes: number) => {
@@ -54,7 +54,7 @@ describe("AdmissionControl", () => {
   })
 
   it("admits one request alone, whatever its size", () => {
-    const admission = admissionControl(() => true)
+    const admission = admissionControl(() => 0)
     expect(admission.canAdmit(1_000)).toBe(true)
     const permit = enqueued(admission, 1_000)
     expect(permit.reserve(1_000)).toBe(true)
@@ -95,9 +95,9 @@ describe("AdmissionControl", () => {
   })
 
   it("counts answers that are made while they are taken apart from others, 256 KiB each, and always admits one", () => {
-    const one = new AdmissionControl({ ...limits, streamBudgetBytes: 1 }, () => false)
+    const one = new AdmissionControl({ ...limits, streamBudgetBytes: 1 }, () => Infinity)
     expect([one.permit().openStream(project), one.permit().openStream(project), one.streams]).toEqual([true, false, 1])
-    const admission = new AdmissionControl({ ...limits, streamBudgetBytes: 512 * 1024 }, () => false)
+    const admission = new AdmissionControl({ ...limits, streamBudgetBytes: 512 * 1024 }, () => Infinity)
     const permit = admission.permit()
     expect([permit.openStream(project), permit.openStream(project), admission.streams]).toEqual([true, true, 1])
     expect([permit.reserveAnswer(1_000), admission.permit().reserveAnswer(1)]).toEqual([true, false])
@@ -110,7 +110,7 @@ describe("AdmissionControl", () => {
   })
 
   it("gives one project at most three quarters of them", () => {
-    const admission = new AdmissionControl(defaultCommitLimits, () => false)
+    const admission = new AdmissionControl(defaultCommitLimits, () => Infinity)
     const permits = Array.from({ length: 97 }, () => admission.permit())
     expect(permits.map((permit) => permit.openStream(project))).toEqual([...Array(96).fill(true), false])
     const other = ProjectId.make("another one")
@@ -120,12 +120,12 @@ describe("AdmissionControl", () => {
     expect([permits[96]!.openStream(project), admission.streams]).toEqual([true, 128])
   })
 
-  it("admits nothing while the queue is saturated", () => {
-    let isSaturated = false
-    const admission = admissionControl(() => isSaturated)
+  it("admits as many events as can be committed in time", () => {
+    let capacity = 2
+    const admission = admissionControl(() => capacity)
     enqueued(admission, 1)
     expect(admission.canAdmit(1)).toBe(true)
-    isSaturated = true
+    capacity = 1
     expect([admission.canAdmit(1), admission.permit().enqueue()]).toEqual([false, false])
   })
 

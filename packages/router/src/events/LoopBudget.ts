@@ -9,23 +9,33 @@ import * as Exit from "effect/Exit"
 /** Milliseconds of a turn in which work is started. */
 const sliceMs = 2
 
+/** Milliseconds after which work is long. What is shorter is done in its order: if all took turns, all would be done as late as the last. */
+const longMs = 4 * sliceMs
+
+interface Work {
+  /** Does a step, and returns whether it was the last. */
+  readonly step: () => boolean
+  /** Milliseconds of all its steps. */
+  spentMs: number
+}
+
 export class LoopBudget {
-  /** Do a step of some work, and return whether it was the last. */
-  readonly #waiting: Array<() => boolean> = []
+  readonly #waiting: Array<Work> = []
   /** Milliseconds of this turn. */
   #spentMs = 0
   #isNextTurnScheduled = false
 
-  /** Does the first step now, or in the first turn that has time for it. Work that takes several steps takes turns. */
+  /** Does the first step now, or in the first turn that has time for it. Long work takes turns. */
   runSteps<A>(steps: Steps.Steps<A>): Effect.Effect<A> {
     return Effect.callback((resume) => {
       // Evaluated here, and not when the fiber resumes, so that the time counts for this turn.
-      this.#waiting.push(() => {
+      const step = () => {
         const exit = Effect.runSyncExit(Effect.sync(() => steps.next()))
         if (Exit.isSuccess(exit) && exit.value.done !== true) return false
         resume(Exit.map(exit, ({ value }) => value as A))
         return true
-      })
+      }
+      this.#waiting.push({ step, spentMs: 0 })
       this.#work()
     })
   }
@@ -33,9 +43,14 @@ export class LoopBudget {
   #work(): void {
     while (this.#spentMs < sliceMs && this.#waiting.length > 0) {
       const startedMs = performance.now()
-      const step = this.#waiting.shift()!
-      if (!step()) this.#waiting.push(step)
-      this.#spentMs += performance.now() - startedMs
+      const work = this.#waiting.shift()!
+      const isDone = work.step()
+      const stepMs = performance.now() - startedMs
+      this.#spentMs += stepMs
+      work.spentMs += stepMs
+      if (isDone) continue
+      if (work.spentMs < longMs) this.#waiting.unshift(work)
+      else this.#waiting.push(work)
     }
     if (this.#isNextTurnScheduled) return
     this.#isNextTurnScheduled = true

@@ -17,13 +17,20 @@ const atOnce: EventDecoder.RunSteps = (steps) => Effect.sync(() => Steps.run(ste
 
 /** Decodes the events of a recorder as they are, large ones in turns of the event loop, which all of them share. */
 export const makeVerbatim = (recorder: Recorder["Service"]) => {
-  /** A large body whose event would time out in the queue is not decoded any further. */
-  function* unlessOverloaded<A>(steps: Steps.Steps<A>): Steps.Steps<Effect.Effect<A, Errors.Overloaded>> {
-    if (recorder.admission.wouldTimeOut()) return Effect.fail(new Errors.Overloaded())
+  /** A large body whose event would time out in the queue, or has waited for too long for its turn, is not decoded. */
+  function* unlessOverloaded<A>(
+    steps: Steps.Steps<A>,
+    sinceMs: number
+  ): Steps.Steps<Effect.Effect<A, Errors.Overloaded>> {
+    const { admission } = recorder
+    if (admission.wouldTimeOut() || performance.now() - sinceMs >= admission.waitMs) {
+      return Effect.fail(new Errors.Overloaded())
+    }
     return Effect.succeed(yield* steps)
   }
 
-  const inTurns: EventDecoder.RunSteps = (steps) => Effect.flatten(loopBudget.runSteps(unlessOverloaded(steps)))
+  const inTurns: EventDecoder.RunSteps = (steps) =>
+    Effect.suspend(() => Effect.flatten(loopBudget.runSteps(unlessOverloaded(steps, performance.now()))))
 
   return (project: ProjectId, body: JsonBody.Body, isStrict = false, key?: EventDecoder.Key) =>
     EventDecoder.decode(

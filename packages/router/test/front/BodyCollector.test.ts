@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { BodyCollector } from "../../src/front/BodyCollector.ts"
 
 const admission = (bodyBudgetBytes = Number.POSITIVE_INFINITY) =>
-  new AdmissionControl({ ...defaultCommitLimits, bodyBudgetBytes }, () => false)
+  new AdmissionControl({ ...defaultCommitLimits, bodyBudgetBytes }, () => Infinity)
 
 const bytes = (length: number) => new Uint8Array(length).fill(7)
 

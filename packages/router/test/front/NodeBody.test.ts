@@ -35,7 +35,7 @@ it.each(changes)("reads a request that the host has %s, but not read", async (_,
 })
 
 it("stops waiting for the body when the client has disconnected", async () => {
-  const permit = new AdmissionControl(defaultCommitLimits, () => false).permit()
+  const permit = new AdmissionControl(defaultCommitLimits, () => Infinity).permit()
   const message = new IncomingMessage(new Socket())
   message.destroy()
   await new Promise((done) => message.once("close", done))
@@ -61,7 +61,7 @@ it("holds nothing of a body that is refused while its client stays", async () =>
   const collectGarbage = runInNewContext("gc") as () => void
   const message = new IncomingMessage(new Socket())
   const refuse = async () => {
-    const permit = new AdmissionControl(defaultCommitLimits, () => false).permit()
+    const permit = new AdmissionControl(defaultCommitLimits, () => Infinity).permit()
     const collector = new BodyCollector(1_000, permit)
     const exit = Effect.runPromiseExit(NodeBody.collect(message, collector))
     message.push(Buffer.alloc(600))

@@ -52,7 +52,7 @@ const open = async ({
   streamBudgetBytes = defaultCommitLimits.streamBudgetBytes
 }: Setup = {}) => {
   const maker = new Maker()
-  const admission = new AdmissionControl({ ...defaultCommitLimits, streamBudgetBytes }, () => false)
+  const admission = new AdmissionControl({ ...defaultCommitLimits, streamBudgetBytes }, () => Infinity)
   const engine = Layer.succeed(Engine, {
     admission,
     handle: ({ query }) =>

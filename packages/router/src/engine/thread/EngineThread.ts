@@ -127,8 +127,9 @@ export class EngineThread {
     })
   }
 
-  get isSaturated(): boolean {
-    return this.#status.isSaturated
+  /** How many events may be queued: one more would probably time out. */
+  get capacity(): number {
+    return this.#status.capacity
   }
 
   /** How much it has been asked and has not answered. */

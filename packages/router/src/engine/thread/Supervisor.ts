@@ -86,9 +86,9 @@ export class Supervisor {
     return this.#thread
   }
 
-  /** Whether a new event would probably time out, or meet no thread that works. */
-  get isSaturated(): boolean {
-    return this.#thread === undefined || this.#thread.isSaturated || this.#thread.isFrozen
+  /** How many events may be queued: one more would probably time out, or meet no thread that works. */
+  get capacity(): number {
+    return this.#thread === undefined || this.#thread.isFrozen ? 0 : this.#thread.capacity
   }
 
   /** The thread, which is started if there is none. Rejects as `EngineThread.open`, or with `ThreadDown`. */

@@ -172,7 +172,7 @@ const run = async (port: MessagePort, start: Start) => {
   })
   const fork = Effect.runForkWith(context)
   const status = new ThreadStatus(start.status)
-  const beat = () => status.update(recorder.admission.wouldTimeOut())
+  const beat = () => status.update(recorder.admission.capacity)
   const { began, interrupt } = underWay(beat)
   const { reserve, settle } = reserving(outbox)
   const streams = new Streams((message, transfers) => outbox.send(message, transfers))
@@ -236,6 +236,7 @@ const run = async (port: MessagePort, start: Start) => {
   })
   // Loading the modules has left half of the heap unused.
   collectGarbage()
+  beat()
   outbox.send({ type: "opened" })
 }
 

@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
           onStale: announceTo(() => supervisor)
         })
   yield* Effect.tryPromise({ try: supervisor.start, catch: (error) => error })
-  const admission = new AdmissionControl(commitLimits, () => supervisor.isSaturated)
+  const admission = new AdmissionControl(commitLimits, () => supervisor.capacity)
   yield* showAdmission(admission)
   const ping = Effect.tryPromise({
     try: () => supervisor.callSoon("ping"),

@@ -1,7 +1,10 @@
 /** What the host reads of the engine's thread without asking it: it may be busy, or stand still. */
 
-const isSaturatedAt = 0
+const capacityAt = 0
 const beatAt = 1
+
+/** More than any queue holds. */
+const maxCapacity = 2 ** 31 - 1
 
 export class ThreadStatus {
   readonly memory: SharedArrayBuffer
@@ -12,9 +15,9 @@ export class ThreadStatus {
     this.#cells = new Int32Array(memory)
   }
 
-  /** Whether an event that is enqueued now would probably time out. */
-  get isSaturated(): boolean {
-    return Atomics.load(this.#cells, isSaturatedAt) === 1
+  /** How many events may be queued: one more would probably time out. */
+  get capacity(): number {
+    return Atomics.load(this.#cells, capacityAt)
   }
 
   /** Changes while the thread's event loop runs and it has work. */
@@ -23,8 +26,8 @@ export class ThreadStatus {
   }
 
   /** Called by the engine's thread. */
-  update(isSaturated: boolean): void {
-    Atomics.store(this.#cells, isSaturatedAt, isSaturated ? 1 : 0)
+  update(capacity: number): void {
+    Atomics.store(this.#cells, capacityAt, Math.min(capacity, maxCapacity))
     Atomics.add(this.#cells, beatAt, 1)
   }
 }
