@@ -1,5 +1,5 @@
 /** Concurrent clients that send events one after the other and record each outcome. */
-import { setTimeout as wait } from "node:timers/promises"
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises"
 import * as Events from "./Events.ts"
 import * as Http from "./Http.ts"
 import type { Entry, Outcome } from "./Ledger.ts"
@@ -68,13 +68,21 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
   const counts = { acknowledged: 0, refused: 0, unknown: 0 }
   let latestId = ""
 
+  let lastTurn = Promise.resolve()
+  /**
+   * Resolves in a turn of the event loop of its own. Clients whose pauses end together would make all their bodies in one turn, and read
+   * the first answer after the last body: that time would count as the server's.
+   */
+  const ownTurn = () => (lastTurn = lastTurn.then(() => nextTurn()))
+
   /** Undefined if the connection was refused, so that nothing was sent. */
   const send = async (
-    spec: Events.EventSpec
+    spec: Events.EventSpec,
+    body: string
   ): Promise<{ readonly outcome: Outcome; readonly pauseMs: number } | undefined> => {
     const headers = retries ? { "idempotency-key": Events.markerOf(spec) } : {}
     try {
-      const answer = await http.call("POST", "/api/v1/events", Events.bodyOf(spec, fingerprintId), headers)
+      const answer = await http.call("POST", "/api/v1/events", body, headers)
       if (answer.status === 200) {
         const isReplay = answer.headers["idempotent-replayed"] === "true"
         const { event_id: id, received_at: receivedAt } = JSON.parse(answer.text)
@@ -92,13 +100,15 @@ export const start = async (server: Server, options: Options): Promise<Load> => 
     for (let sent = 0; isRunning;) {
       const session = `${name} ${number}.${Math.floor(sent / eventsPerSession)}`
       const spec: Events.EventSpec = { session, call: (sent % eventsPerSession) + 1, size }
+      await ownTurn()
+      const body = Events.bodyOf(spec, fingerprintId)
       const after = latestId
       const startedAt = performance.now()
-      let last = await send(spec)
+      let last = await send(spec, body)
       // Retries continue after `stop`, until the event is acknowledged.
       while (retries && last?.outcome.kind !== "acknowledged" && performance.now() - startedAt < timeoutMs) {
         await wait(last?.pauseMs ?? refusedConnectionPauseMs)
-        last = (await send(spec)) ?? last
+        last = (await send(spec, body)) ?? last
       }
       if (last === undefined) {
         if (isRunning) await wait(refusedConnectionPauseMs)
