@@ -34,6 +34,8 @@ export interface LoadResult {
   /** Latency of responses with status 200 (ms). */
   readonly median: number
   readonly percentile99: number
+  /** Latency of responses with status 503 to an open loop (ms). */
+  readonly refusedPercentile99: number
   /** Requests that reused a body, because there were too few. */
   readonly repeated: number
 }

@@ -59,7 +59,7 @@ const closedLoop = async (
       if (status === 200) latencies.push(milliseconds)
     })
   })
-  return { statuses, latencies, failed: errors, elapsed: (performance.now() - started) / 1_000 }
+  return { statuses, latencies, refusedLatencies: [], failed: errors, elapsed: (performance.now() - started) / 1_000 }
 }
 
 const bodyCount = (load: Load): number =>
@@ -67,13 +67,15 @@ const bodyCount = (load: Load): number =>
     ? load.rate * (leadIn + load.seconds)
     : load.seconds * Math.min(bodiesPerSecond, bodiesPerConnection * load.connections)
 
+const percentile99 = (sorted: ReadonlyArray<number>): number => sorted[Math.floor(0.99 * sorted.length)] ?? NaN
+
 const run = async (load: Load): Promise<LoadResult> => {
   const { seconds } = load
   const format: Format = formats[load.format ?? "event"]
   const url = new URL(load.get ?? format.path, load.url).href
   const headers = { ...Recording.headers, "content-type": format.contentType }
   const requests = load.get === undefined ? format.requestsOf(bodies.next(bodyCount(load))) : []
-  const { elapsed, failed, latencies, statuses }: OpenLoop.Responses =
+  const { elapsed, failed, latencies, refusedLatencies, statuses }: OpenLoop.Responses =
     "rate" in load
       ? await OpenLoop.run({ url, headers, bodies: requests, rate: load.rate, leadIn, seconds })
       : await closedLoop(url, load.connections, seconds, headers, requests)
@@ -86,7 +88,8 @@ const run = async (load: Load): Promise<LoadResult> => {
     refusedPerSecond: refused / elapsed,
     failed: responses - sorted.length - refused + failed,
     median: sorted.length === 0 ? NaN : median(sorted),
-    percentile99: sorted[Math.floor(0.99 * sorted.length)] ?? NaN,
+    percentile99: percentile99(sorted),
+    refusedPercentile99: percentile99(refusedLatencies.toSorted((a, b) => a - b)),
     repeated: requests.length === 0 ? 0 : Math.max(0, responses - requests.length)
   }
 }

@@ -23,13 +23,15 @@ export interface Responses {
   readonly statuses: ReadonlyMap<number, number>
   /** Latency of each 200 (ms). */
   readonly latencies: ReadonlyArray<number>
+  /** Latency of each 503 (ms). */
+  readonly refusedLatencies: ReadonlyArray<number>
   /** Broken connections, and requests without a free connection. */
   readonly failed: number
   readonly elapsed: number
 }
 
 /** Connections with one request at a time: more than the server queues, so that it has to refuse some. */
-const maxConnections = 6_000
+export const maxConnections = 6_000
 
 /** Connections opened at a time. More would overflow the accept backlog and be retried seconds later. */
 const connectBatch = 100
@@ -49,6 +51,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
   const sentAt = new Map<Socket, number>()
   const statuses = new Map<number, number>()
   const latencies: Array<number> = []
+  const refusedLatencies: Array<number> = []
   let started = Infinity
   const isCounting = () => performance.now() - started >= 1_000 * leadIn
   let sent = 0
@@ -71,6 +74,7 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
       if (!isCounting()) return
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status === 200) latencies.push(latency)
+      else if (status === 503) refusedLatencies.push(latency)
     })
     socket.on("error", () => {})
     socket.on("close", () => {
@@ -113,5 +117,5 @@ export const run = async ({ bodies, headers, leadIn, rate, seconds, url }: OpenL
   const elapsed = (performance.now() - started) / 1_000 - leadIn
   sentAt.clear()
   for (const socket of all) socket.destroy()
-  return { statuses, latencies, failed, elapsed }
+  return { statuses, latencies, refusedLatencies, failed, elapsed }
 }

@@ -2,9 +2,10 @@
 import { createReadStream } from "node:fs"
 import { Agent, request } from "node:http"
 import { setTimeout } from "node:timers/promises"
-import type { Database } from "./Databases.ts"
+import { type Database, urlOf } from "./Databases.ts"
 import * as Processes from "./Processes.ts"
 import * as Recording from "./Recording.ts"
+import * as Serve from "./Serve.ts"
 
 export interface ServerOptions {
   /** False: each payload is compressed as a whole, without deduplication. */
@@ -93,6 +94,14 @@ const startTachograph = async (address: string, options: ServerOptions): Promise
 
 export const start = ({ address }: Pick<Database, "address">, options: ServerOptions = {}): Promise<Server> =>
   startTachograph(address, options)
+
+/** `tachograph serve`, whose engine has a thread of its own. */
+export const serve = async (database: Database, options: ReadonlyArray<string>): Promise<Server> => {
+  const { pid, stop, url } = await Serve.serve(urlOf(database), options)
+  const server = serverOf({ url, stop, usage: () => Processes.usageOf(pid) })
+  await server.put("/api/v1/fingerprints", Recording.fingerprint)
+  return server
+}
 
 /** Tachograph with a stub: a recorder that discards each decoded event, or a storage that discards each batch. */
 export const startWithStub = (stub: "recorder" | "storage"): Promise<Server> => startTachograph(`stub ${stub}`, {})

@@ -1,6 +1,7 @@
 /** Throughput at three times the load that saturates the server. */
 import * as Databases from "../harness/Databases.ts"
 import * as Load from "../harness/Load.ts"
+import { maxConnections } from "../harness/OpenLoop.ts"
 import { integer, print, progress, spread } from "../harness/Table.ts"
 import { ratioOf } from "./Comparison.ts"
 import type { Options } from "./Options.ts"
@@ -36,9 +37,11 @@ const measure = async ({ open }: Servers.Contender, seconds: number): Promise<Ru
 
 export const overload = async (options: Options): Promise<void> => {
   const url = options.postgres?.url
+  // More than the client opens.
+  const settings = ["--max-connections", String(2 * maxConnections)]
   const contenders = [
-    Servers.tachograph("SQLite", Databases.sqlite),
-    ...(url === undefined ? [] : [Servers.tachograph("Postgres", () => Databases.postgres(url))])
+    Servers.served("SQLite", Databases.sqlite, settings),
+    ...(url === undefined ? [] : [Servers.served("Postgres", () => Databases.postgres(url), settings)])
   ]
   const results = contenders.map(() => [] as Array<Run>)
   for (let run = 1; run <= options.runs; run++) {
@@ -57,6 +60,7 @@ export const overload = async (options: Options): Promise<void> => {
       "503/s",
       "other or no responses",
       "median ms of 200",
+      "p99 ms of 503",
       "overload ÷ peak",
       "target"
     ],
@@ -79,6 +83,10 @@ export const overload = async (options: Options): Promise<void> => {
         integer(runs.reduce((sum, { overloaded }) => sum + overloaded.failed, 0)),
         spread(
           runs.map(({ overloaded }) => overloaded.median),
+          0
+        ),
+        spread(
+          runs.map(({ overloaded }) => overloaded.refusedPercentile99),
           0
         ),
         ratioOf(goodput, peaks),

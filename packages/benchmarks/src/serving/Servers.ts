@@ -52,6 +52,15 @@ export const tachograph = (
   }
 })
 
+/** `tachograph serve` with a new database. */
+export const served = (name: string, make: () => Databases.Database, options: ReadonlyArray<string>): Contender => ({
+  name,
+  open: () => {
+    const database = make()
+    return openWith(database, Harness.serve(database, options))
+  }
+})
+
 /** Tachograph with an existing database, which is not removed. */
 export const tachographOver = (name: string, database: Databases.Database): Contender => ({
   name,
