@@ -305,6 +305,11 @@ const cases = {
       return send({ body: body.padEnd(32 * 1024) })
     }
   },
+  "503 for a large body whose turn to be decoded comes too late": {
+    answer: overloaded,
+    setup: { queue: { waitMs: 0 } },
+    request: ({ body, send }) => send({ body: body.padEnd(32 * 1024) })
+  },
   "503 for an event that times out in the queue": {
     answer: overloaded,
     setup: { queue: { waitMs: 160 }, holds: ["appendEvents"] },

@@ -123,6 +123,9 @@ const drained = (response: ServerResponse): Promise<void> =>
     if (response.destroyed) done()
   })
 
+/** Under overload, a turn reads thousands of requests, whose answers would wait for its end. */
+const maxCoalesced = 64
+
 /**
  * Writes the answers of one turn of the event loop together. Writing one wakes its client, which on a busy machine takes as
  * long as handling the request: a client that waits for several is woken once.
@@ -135,7 +138,9 @@ const coalesceWrites = (): ((write: () => void) => void) => {
     for (const write of writes) write()
   }
   return (write) => {
-    if (pending.push(write) === 1) setImmediate(flush)
+    const length = pending.push(write)
+    if (length === 1) setImmediate(flush)
+    else if (length === maxCoalesced) flush()
   }
 }
 

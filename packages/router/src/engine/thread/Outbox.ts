@@ -1,5 +1,11 @@
-/** Collects what is sent in one turn of the event loop, and sends it as one message: each message wakes the other thread. */
+/** Collects what is sent in one turn of the event loop, and sends it in few messages: each message wakes the other thread. */
 import type { MessagePort, Transferable, Worker } from "node:worker_threads"
+
+/**
+ * What is sent before the end of a turn, which under overload may read thousands of requests: the other thread would have nothing to do
+ * meanwhile.
+ */
+const maxItems = 64
 
 export class Outbox<Item> {
   readonly #port: Pick<MessagePort | Worker, "postMessage">
@@ -13,7 +19,9 @@ export class Outbox<Item> {
   /** `transfers` are moved, not copied: this thread cannot use them any more. */
   send(item: Item, transfers: ReadonlyArray<Transferable> = []): void {
     this.#transfers.push(...transfers)
-    if (this.#items.push(item) === 1) setImmediate(() => this.flush())
+    const length = this.#items.push(item)
+    if (length === 1) setImmediate(() => this.flush())
+    else if (length === maxItems) this.flush()
   }
 
   /** Sends at once. */
