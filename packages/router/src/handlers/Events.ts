@@ -16,6 +16,7 @@ import * as PageQuery from "./PageQuery.ts"
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
   const decode = yield* SentEvent.make
+  yield* BatchLines.initialize
   const batchLines = BatchLines.make(recorder, decode)
   return Operation.group("events", {
     createEvent: new Operation.Raw(CreateEvent.make(recorder, decode)),

@@ -94,8 +94,13 @@ const lines = Metric.counter("tachograph_batch_lines_total", {
   incremental: true
 })
 
+const count = (status: string, added: number) => Metric.update(Metric.withAttributes(lines, { status }), added)
+
+/** Creates the series that alerts watch. */
+export const initialize = Effect.andThen(count("500", 0), count("503", 0))
+
 const counted = (number: number, answer: Answer.Answer) =>
-  Effect.as(Metric.update(Metric.withAttributes(lines, { status: String(answer.status) }), 1), textOf(number, answer))
+  Effect.as(count(String(answer.status), 1), textOf(number, answer))
 
 export const make = (recorder: Recorder["Service"], decode: Decode) => {
   const { admission } = recorder
