@@ -103,7 +103,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
       } else if (!readsOnly.test(sql)) {
         this.#files.verifyLog()
         this.#synchronize(flushesLater ? "NORMAL" : "FULL")
-        this.heal()
+        this.#heal()
         // What is copied from the log makes room in it.
         if (this.#isFull) this.#copyLog(1)
         this.#isFull = false
@@ -196,6 +196,13 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     this.#synchronous = mode
   }
 
+  /** Returns whether all of the log was copied, and nobody reads it any more. */
+  #restartLog(): boolean {
+    const [row] = this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
+    this.#files.verifyContent()
+    return row?.["busy"] === 0
+  }
+
   #afterCommit(): void {
     this.#files.verify()
     if (!this.isTransaction) this.#copyLog()
@@ -205,10 +212,9 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
    * Copies all of the log into the file, if the disk has not taken it. The next transaction begins the log anew. Throws where it fails, or
    * others still read what is in the log.
    */
-  heal(): void {
+  #heal(): void {
     if (!this.#isUnflushed) return
-    const [row] = this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
-    if (row?.["busy"] !== 0) {
+    if (!this.#restartLog()) {
       throw Object.assign(new Error("The disk has failed, and others read what is in the log"), { errcode: failed })
     }
     this.#isUnflushed = false
@@ -219,7 +225,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     if (this.#files.frames() === 0) return
     try {
       this.#files.verifyContent()
-      this.#prepare("PRAGMA wal_checkpoint(RESTART)").all([])
+      this.#restartLog()
     } catch {
       this.#isUnflushed = true
     }
@@ -231,7 +237,7 @@ export class SqliteConnection implements AtOnce.AtOnceConnection {
     if (sinceMs > longFlushMs) {
       throw Object.assign(new Error("The disk takes nothing"), { errcode: failed })
     }
-    if (!this.isTransaction) this.heal()
+    if (!this.isTransaction) this.#heal()
   }
 
   /**
