@@ -3,9 +3,9 @@
  * event loop after its first event; no timer delays it to make it larger.
  *
  * `CommitQueue` holds the events that wait, `QueueWait` measures how long, `InFlightKeys` joins requests with the same
- * idempotency key, and `CommitBatch` commits. `AdmissionControl`, not this module, bounds how much may wait.
+ * idempotency key, `CommitBatch` commits, and `CommitJobs` answers those who wait. `AdmissionControl`, not this module, bounds how
+ * much may wait.
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,25 +21,14 @@ import { keyOf } from "../sessions/SessionKey.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
 import { Storage } from "../Storage.ts"
 import * as Spans from "../telemetry/Spans.ts"
-import * as CommitBatch from "./CommitBatch.ts"
+import type * as CommitBatch from "./CommitBatch.ts"
+import * as CommitJobs from "./CommitJobs.ts"
 import { CommitLimits } from "./CommitLimits.ts"
 import * as CommitMetrics from "./CommitMetrics.ts"
 import { CommitQueue } from "./CommitQueue.ts"
 import { EventIds } from "./EventIds.ts"
 import { InFlightKeys } from "./InFlightKeys.ts"
 import { QueueWait } from "./QueueWait.ts"
-
-interface Job extends CommitBatch.Member {
-  readonly bytes: number
-  readonly lane: number
-  readonly node: number
-  readonly done: Deferred.Deferred<CommitBatch.Outcome, StorageUnavailable | Overloaded>
-  /** When it began to wait. */
-  readonly tick: number
-}
-
-/** The sessions that became stale since a batch began. The batch may put what it read before into the cache. */
-type StaleDuringBatch = Array<readonly [project: ProjectId, session: number]>
 
 export class GroupCommit extends Context.Service<
   GroupCommit,
@@ -69,100 +58,11 @@ export class GroupCommit extends Context.Service<
   ).pipe(Layer.provide([StaleSessions.layer, EventIds.layer]))
 }
 
-const jobOf = (event: CommitBatch.PendingEvent, nodes: Storage["Service"]["nodes"], tick: number): Job => {
-  const lane = nodes?.laneOf(event.session) ?? 0
-  return {
-    key: keyOf(event.project, event.session),
-    event,
-    bytes: event.payload.text.length,
-    lane,
-    node: nodes?.nodeOf(lane) ?? 0,
-    done: Deferred.makeUnsafe(),
-    tick
-  }
-}
-
-type CompleteJobs = ReturnType<typeof completing>
-
-const completing =
-  (inFlightKeys: InFlightKeys<Job>) =>
-  (jobs: ReadonlyArray<Job>, exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>): void => {
-    for (const [index, { done, event }] of jobs.entries()) {
-      if (event.idempotency !== undefined) inFlightKeys.release(scopeOf(event), event.idempotency.key)
-      Deferred.doneUnsafe(
-        done,
-        Exit.map(exit, ({ outcomes }) => outcomes[index]!)
-      )
-    }
-  }
-
-interface Committing {
-  readonly storage: Storage["Service"]
-  readonly sessions: SessionCache
-  readonly ids: EventIds["Service"]
-  readonly wait: QueueWait
-  readonly metrics: CommitMetrics.CommitMetrics
-  readonly completeJobs: CompleteJobs
-  /** Whether spans are recorded, of which a batch that is committed at once has none. */
-  readonly isTraced: boolean
-}
-
-/**
- * Commits a batch and completes its jobs: at once if it can be, then it returns an `Exit`. A batch that fails with a defect is halved
- * until the faulty event is alone.
- */
-const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, wait }: Committing) => {
-  const atOnce = (batch: ReadonlyArray<Job>) => {
-    if (isTraced) return undefined
-    try {
-      return CommitBatch.commitAtOnce(storage, sessions, ids, batch)
-    } catch (defect) {
-      return Exit.die(defect)
-    }
-  }
-
-  const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch, freeMs?: number): Effect.Effect<void> => {
-    const startedMs = performance.now()
-    const end = (exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable>): Effect.Effect<void> => {
-      if (Exit.isFailure(exit)) {
-        // Their cached indexes may already contain pieces of this batch.
-        for (const { key } of batch) sessions.delete(key)
-        if (batch.length > 1 && Cause.hasDies(exit.cause)) {
-          const middle = batch.length >>> 1
-          return Effect.forEach(
-            [batch.slice(0, middle), batch.slice(middle)],
-            (half) => Effect.suspend(() => commitBatch(half, stale)),
-            { discard: true }
-          )
-        }
-      }
-      for (const [project, session] of stale) sessions.deleteNumber(project, session)
-      completeJobs(batch, exit)
-      if (Exit.isFailure(exit)) {
-        metrics.failed()
-        return Exit.void
-      }
-      const seconds = (performance.now() - startedMs) / 1000
-      // The thread may have done other work while events waited.
-      const waitedMs = freeMs === undefined ? 0 : startedMs - freeMs
-      wait.sampleThroughput(batch.length, seconds + waitedMs / 1000, storage.appendConcurrency)
-      metrics.committed(exit.value.written, seconds)
-      return Exit.void
-    }
-    const committed = atOnce(batch)
-    const exit = CommitBatch.exitOf(committed)
-    return exit === undefined
-      ? Effect.flatMap(Effect.exit(committed ?? CommitBatch.commit(storage, sessions, ids, batch)), end)
-      : end(exit)
-  }
-  return commitBatch
-}
-
 /** Watches the events that wait, and fails those that have waited for too long. */
 const expiring = (
-  queue: CommitQueue<Job>,
+  queue: CommitQueue<CommitJobs.Job>,
   wait: QueueWait,
-  completeJobs: CompleteJobs,
+  completeJobs: CommitJobs.CompleteJobs,
   run: (timer: Effect.Effect<void>) => unknown
 ) => {
   let isWatching = false
@@ -195,11 +95,11 @@ const expiring = (
 }
 
 interface Pumping {
-  readonly queue: CommitQueue<Job>
+  readonly queue: CommitQueue<CommitJobs.Job>
   readonly waiting: ReturnType<typeof expiring>
   readonly appendConcurrency: number
-  readonly commitBatch: ReturnType<typeof committing>
-  readonly completeJobs: CompleteJobs
+  readonly commitBatch: ReturnType<typeof CommitJobs.committing>
+  readonly completeJobs: CommitJobs.CompleteJobs
   /** How the jobs end of a batch that was interrupted. */
   readonly closed: Exit.Exit<never, StorageUnavailable>
   readonly run: (effect: Effect.Effect<void>) => unknown
@@ -207,7 +107,7 @@ interface Pumping {
 
 /** Takes batches out of the queue, and has them committed. */
 const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, run, waiting }: Pumping) => {
-  const active = new Set<StaleDuringBatch>()
+  const active = new Set<CommitJobs.StaleDuringBatch>()
   let isScheduled = false
   /** When the last batch ended, if events waited for its place. */
   let freeMs: number | undefined
@@ -217,7 +117,7 @@ const pumping = ({ appendConcurrency, closed, commitBatch, completeJobs, queue, 
       const batch = queue.takeBatch()
       if (batch.length === 0) return
       waiting.look()
-      const stale: StaleDuringBatch = []
+      const stale: CommitJobs.StaleDuringBatch = []
       active.add(stale)
       const end = () => {
         active.delete(stale)
@@ -273,13 +173,13 @@ const make = Effect.gen(function* () {
   const sessions = new SessionCache(yield* SessionCacheBytes)
   const limits = yield* CommitLimits
   const { appendConcurrency } = storage
-  const queue = new CommitQueue<Job>(limits.batch, storage.nodes?.concurrency)
+  const queue = new CommitQueue<CommitJobs.Job>(limits.batch, storage.nodes?.concurrency)
   const wait = new QueueWait(limits.queue.waitMs)
-  const inFlightKeys = new InFlightKeys<Job>()
-  const completeJobs = completing(inFlightKeys)
+  const inFlightKeys = new InFlightKeys<CommitJobs.Job>()
+  const completeJobs = CommitJobs.completing(inFlightKeys)
   const metrics = yield* CommitMetrics.make
   const isTraced = yield* Spans.isTraced
-  const commitBatch = committing({ storage, sessions, ids, wait, metrics, completeJobs, isTraced })
+  const commitBatch = CommitJobs.committing({ storage, sessions, ids, wait, metrics, completeJobs, isTraced })
   let isClosed = false
   const closed = Exit.fail(new StorageUnavailable({ cause: new Error("The recorder is closed") }))
   // Runs last. Nothing is known of an event that arrived while it closed, or in a batch that did not end in time: it must not wait.
@@ -310,8 +210,8 @@ const make = Effect.gen(function* () {
     batches.noteStale(project, session)
   })
 
-  const enqueue = (event: CommitBatch.PendingEvent): Job => {
-    const job = jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
+  const enqueue = (event: CommitBatch.PendingEvent): CommitJobs.Job => {
+    const job = CommitJobs.jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
     queue.push(job)
     batches.schedule()
     waiting.watch()
@@ -319,7 +219,7 @@ const make = Effect.gen(function* () {
   }
 
   const appendOnce = (event: CommitBatch.PendingEvent, idempotency: Idempotency) => {
-    const { isFirst, job } = inFlightKeys.claim(scopeOf(event), idempotency.key, () => enqueue(event))
+    const { isFirst, job } = inFlightKeys.claim(CommitJobs.scopeOf(event), idempotency.key, () => enqueue(event))
     return Effect.flatMap(Deferred.await(job.done), (written) => {
       if (!isSameBody(written.idempotency, idempotency)) return Effect.fail(new IdempotencyKeyReused())
       if (isFirst && !written.isReplay) return Effect.succeed(written)
@@ -345,8 +245,6 @@ const make = Effect.gen(function* () {
     knownPrefixesOf: (project, session) => sessions.knownPrefixesOf(keyOf(project, session))
   })
 })
-
-const scopeOf = ({ project, session }: CommitBatch.PendingEvent) => ({ project, session })
 
 const isSameBody = (a: Idempotency | undefined, b: Idempotency | undefined): boolean =>
   a !== undefined && b !== undefined && Buffer.compare(a.bodyHash, b.bodyHash) === 0
