@@ -115,6 +115,15 @@ export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, Sw
 export type { DerivedCheck, DerivedPlace } from "./storage/Derived.ts"
 export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
 export type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+export {
+  maxPageParts as maxWaitingPageParts,
+  merge as mergeWaiting,
+  type ReadPart,
+  type Waiting,
+  type WaitingGroup,
+  type WaitingPart,
+  type WaitingPlace
+} from "./storage/Waiting.ts"
 export type {
   EventPack,
   FactsChange,

@@ -1,7 +1,7 @@
 /**
  * Distributes the tables over the nodes of a Postgres with the extension Citus. A session is on one node, with its own rows: their
- * column `bucket` says which. Shared pieces and their owners are spread by the pieces, and sums by the projects. Tables with few
- * rows that are read everywhere are copied to all nodes.
+ * column `bucket` says which. Shared pieces and their owners are spread by the pieces, parts that wait by their groups, and sums by
+ * the projects. Tables with few rows that are read everywhere are copied to all nodes.
  */
 import * as Effect from "effect/Effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -19,7 +19,8 @@ const keys: Readonly<Record<string, string>> = {
   storage_usage: "project_id, session_number, agent_number",
   rollups:
     "project_id, series, session_number, person_number, slot, agent_number, agent_version_number, api, model, response_model",
-  idempotency_keys: "project_id, key_hash"
+  idempotency_keys: "project_id, key_hash",
+  waiting_parts: "project_id, group_id, part_id"
 }
 
 /** Tables of which every node has a copy. A change of one is made on all nodes, in two phases. */

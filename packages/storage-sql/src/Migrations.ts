@@ -7,6 +7,7 @@ import auditLog from "./migrations/0003AuditLog.ts"
 import statedCost from "./migrations/0004StatedCost.ts"
 import callTimes from "./migrations/0005CallTimes.ts"
 import partlyPriced from "./migrations/0006PartlyPriced.ts"
+import waitingParts from "./migrations/0007WaitingParts.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -18,7 +19,8 @@ const migrations = {
   "0003_audit_log": auditLog,
   "0004_stated_cost": statedCost,
   "0005_call_times": callTimes,
-  "0006_partly_priced": partlyPriced
+  "0006_partly_priced": partlyPriced,
+  "0007_waiting_parts": waitingParts
 }
 
 /** The names of all migrations, in their order. */

@@ -37,6 +37,7 @@ import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
 import * as Resources from "./resources/Resources.ts"
 import * as Operations from "./sql/Operations.ts"
 import * as SpaceCounters from "./space/SpaceCounters.ts"
+import * as Waiting from "./waiting/Waiting.ts"
 
 export type { Scrub } from "./erase/ScrubSchedule.ts"
 
@@ -134,6 +135,7 @@ const make = Effect.fnUntraced(function* ({
       ...SessionQueries.make(sql, projects, watermark),
       ...UsageQueries.make(sql, projects),
       ...RollupCheck.make(sql, projects),
+      ...Waiting.make(sql, projects),
       listPendingSweep: sweep.listPendingSweep,
       dropDerived: derivation.dropDerived,
       listProjects: projects.list

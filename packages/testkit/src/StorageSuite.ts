@@ -27,6 +27,7 @@ import * as RulesCases from "./storage/RulesCases.ts"
 import * as SessionListCases from "./storage/SessionListCases.ts"
 import * as StatementCases from "./storage/StatementCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
+import * as WaitingCases from "./storage/WaitingCases.ts"
 import * as WatermarkCases from "./storage/WatermarkCases.ts"
 
 export * as Calls from "./check/Calls.ts"
@@ -71,5 +72,6 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     FollowCases.define(test)
     ReindexCases.define(test)
     RulesCases.define(test)
+    WaitingCases.define(test)
   })
 }

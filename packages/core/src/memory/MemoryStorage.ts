@@ -10,6 +10,7 @@ import * as MemoryInventory from "./MemoryInventory.ts"
 import * as MemoryKeys from "./MemoryKeys.ts"
 import * as MemoryReading from "./MemoryReading.ts"
 import * as MemoryResources from "./MemoryResources.ts"
+import * as MemoryWaiting from "./MemoryWaiting.ts"
 import { MemoryProjects } from "./MemoryProjects.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
@@ -23,6 +24,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     ...MemoryInventory.make(projects),
     ...MemoryResources.make(projects),
     ...MemoryKeys.make(projects),
+    ...MemoryWaiting.make(projects),
     takeLease: (name, holder, until) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const lease = leases.get(name)

@@ -12,7 +12,8 @@ describe("tachograph migrate", () => {
     const cwd = temporaryFolder()
     expect(await run(["migrate"], { cwd })).toMatchObject({
       code: 0,
-      stdout: "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n"
+      stdout:
+        "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts\n"
     })
     expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "The tables are up to date\n" })
   })
@@ -24,7 +25,7 @@ describe("tachograph migrate", () => {
     expect(await dryRun(`sqlite:${missing}`)).toMatchObject({
       code: 0,
       stdout:
-        "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n",
+        "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts\n",
       stderr: `The storage does not exist (SQLite, ${missing}): it would be created\n`
     })
     expect(readdirSync(folder)).toEqual([])
@@ -32,7 +33,8 @@ describe("tachograph migrate", () => {
     const former = readFileSync(file)
     expect(await dryRun(storage)).toMatchObject({
       code: 0,
-      stdout: "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced\n",
+      stdout:
+        "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts\n",
       stderr: ""
     })
     expect(readFileSync(file).equals(former)).toBe(true)

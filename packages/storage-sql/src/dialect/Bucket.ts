@@ -50,6 +50,9 @@ export const ofSession = (session: string): number => stored(Bucket.ofSession(se
 /** The bucket of the event with this id. */
 export const ofEvent = (id: EventId): number => stored(Bucket.ofId(id))
 
+/** The bucket of a group of parts that wait. */
+export const ofGroup = (group: string): number => stored(Bucket.ofSession(group))
+
 /** The bucket of a shared piece: pieces of a project are spread by their names. */
 export const ofPiece = (sha256: Uint8Array): number => stored(sha256[0]!)
 

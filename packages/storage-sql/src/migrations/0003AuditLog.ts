@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
 
 /** Whether Citus has copies of the tables on all nodes, which an earlier version has made. */
-const isDistributed = Effect.gen(function* () {
+export const isDistributed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [catalogue] = yield* sql<{ is_missing: boolean }>`SELECT to_regclass('pg_dist_partition') IS NULL AS is_missing`
   if (catalogue!.is_missing) return false

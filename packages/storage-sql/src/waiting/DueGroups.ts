@@ -1,0 +1,74 @@
+/** Which groups of parts wait, and when they are due. */
+import type { ProjectId, WaitingGroup } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as Dialects from "../dialect/Dialects.ts"
+import type * as Projects from "../names/Projects.ts"
+import type * as PartRows from "./PartRows.ts"
+
+/** Due parts that are looked at for their groups. */
+const maxDueParts = 1_000
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { isOfGroup, lock }: PartRows.PartRows) => {
+  const { useIndex } = Dialects.of(sql)
+
+  /** Those of the groups that wait, and of which no part is due by then. */
+  const undue = (project_id: number, groups: ReadonlyArray<string>, at: number) => {
+    const isAmong = BulkValues.isAmong(sql, "group_id", "varchar", groups)
+    return sql<{ group_id: string }>`SELECT group_id FROM waiting_parts
+      WHERE project_id = ${project_id} AND ${isAmong}${Bucket.and(sql, groups.map(Bucket.ofGroup))}
+      GROUP BY group_id HAVING min(due_at) > ${at} ORDER BY group_id`
+  }
+
+  /** One part makes the group due: a row is written with its content. */
+  const makeOneDue = (project_id: number, group: string, at: number) =>
+    sql`UPDATE waiting_parts SET due_at = ${at} WHERE ${isOfGroup(project_id, group)} AND due_at > ${at}
+      AND part_id = (SELECT min(part_id) FROM waiting_parts WHERE ${isOfGroup(project_id, group)})`
+
+  const makeDue = Effect.fn("SqlStorage.makeDue")(function* (
+    project: ProjectId,
+    groups: ReadonlyArray<string>,
+    at: number
+  ) {
+    const project_id = yield* projects.find(project)
+    for (const chunk of BulkValues.chunks(groups)) {
+      const found = yield* undue(project_id, chunk, at)
+      // Each by itself: a transaction would have to wait for all nodes of a distributed database.
+      for (const { group_id } of found) yield* makeOneDue(project_id, group_id, at)
+    }
+  })
+
+  const postpone = Effect.fn("SqlStorage.postpone")(function* (project: ProjectId, group: string, to: number) {
+    const project_id = yield* projects.find(project)
+    const isSooner = sql`${isOfGroup(project_id, group)} AND due_at < ${to}`
+    yield* sql.withTransaction(
+      Effect.andThen(lock(isSooner), sql`UPDATE waiting_parts SET due_at = ${to} WHERE ${isSooner}`)
+    )
+  })
+
+  const dueGroups = Effect.fn("SqlStorage.dueGroups")(function* (now: number, limit: number) {
+    const rows = yield* sql<{ project_name: ProjectId; group_id: string }>`SELECT p.project_name, w.group_id
+      FROM waiting_parts w ${sql.literal(useIndex("waiting_parts_by_due"))}
+      JOIN projects p ON p.project_id = w.project_id WHERE w.due_at <= ${now}
+      ORDER BY w.due_at, w.project_id, w.group_id LIMIT ${maxDueParts}`
+    const groups = new Map<string, WaitingGroup>()
+    for (const { group_id: group, project_name: project } of rows)
+      groups.set(`${group}\0${project}`, { project, group })
+    return Array.from(groups.values()).slice(0, limit)
+  })
+
+  const listWaitingGroups = Effect.fn("SqlStorage.listWaitingGroups")(function* (
+    project: ProjectId,
+    after = "",
+    limit: number
+  ) {
+    const project_id = yield* projects.find(project)
+    const rows = yield* sql<{ group_id: string }>`SELECT DISTINCT group_id FROM waiting_parts
+      WHERE project_id = ${project_id} AND group_id > ${after} ORDER BY group_id LIMIT ${limit}`
+    return rows.map(({ group_id }) => group_id)
+  })
+
+  return { makeDue, postpone, dueGroups, listWaitingGroups }
+}
