@@ -20,9 +20,9 @@ export interface MaskedBody extends Masked {
 }
 
 /** The body of a request or an answer, which is JSON or breaks off: then what has come of it is masked. */
-export function* masked(text: Uint8Array): Steps<MaskedBody> {
+export function* masked(text: Uint8Array, place: Place = ofBody): Steps<MaskedBody> {
   const found = new FoundParts(text)
-  yield* found.visit(ofBody, "")
+  yield* found.visit(place, "")
   return { ...(yield* replaced(text, found)), values: found.values }
 }
 

@@ -1,6 +1,7 @@
 /** Leaves credentials out of what is recorded of a call: the one way of the client and the proxy. */
 import * as Body from "./Body.ts"
 import { credentialsOf, maxCredentialCharacters } from "./Credentials.ts"
+import type { Place } from "./Places.ts"
 import { Secrets, type Values } from "./Secrets.ts"
 import type { Steps } from "./Steps.ts"
 
@@ -49,16 +50,17 @@ const withOthers = ({ credentials, suspects }: Values, others: ReadonlyArray<str
 
 /**
  * A call without credentials: `sent` is the body of the request, and `inputsOf` makes the JSON text of it where it is none. Undefined if
- * there are too many to look for, or it would take too long.
+ * there are too many to look for, or it would take too long. `place` says where the texts hold credentials, if they are no bodies.
  */
 export function* masked(
   values: Values,
   sent: Uint8Array,
   received: Uint8Array,
-  inputsOf = (body: Uint8Array): Uint8Array => body
+  inputsOf = (body: Uint8Array): Uint8Array => body,
+  place?: Place
 ): Steps<MaskedCall | undefined> {
-  const request = yield* Body.masked(sent)
-  const answer = yield* Body.masked(received)
+  const request = yield* Body.masked(sent, place)
+  const answer = yield* Body.masked(received, place)
   const texts = { inputs: inputsOf(request.text), output: answer.text }
   const all = withOthers(values, [...request.values, ...answer.values])
   const secrets = yield* Secrets.make(all, [texts.inputs, texts.output])

@@ -15,7 +15,8 @@ const ofServer = { authorization: "all", headers: "named", extra_headers: "named
 /** Vertex AI, of a search that is not Google's. */
 const ofRetrieval = { apiAuth: { apiKeyConfig: { apiKeyString: "all" } } } as const
 
-const ofTool = {
+/** Of the definition of a tool. */
+export const ofTool = {
   ...ofServer,
   args: ofServer,
   // Gemini.
