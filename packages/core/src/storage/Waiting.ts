@@ -39,13 +39,11 @@ export interface WaitingGroup {
   readonly group: string
 }
 
+/** What changes many parts or groups does it some hundreds at a time, between which events are committed: after a failure some may be changed. */
 export interface Waiting {
   /** Keeps parts. Of one that is kept already, the larger content counts, and the earlier times. */
   readonly hold: (project: ProjectId, parts: ReadonlyArray<WaitingPart>) => Result<void>
-  /**
-   * Makes those of the groups due that wait, if none of their parts is due at this time (epoch ms) or earlier: one by one, so that after a
-   * failure some may be.
-   */
+  /** Makes those of the groups due that wait, if none of their parts is due at this time (epoch ms) or earlier. */
   readonly makeDue: (project: ProjectId, groups: ReadonlyArray<string>, at: number) => Result<void>
   /** Makes a group due at this time (epoch ms) and not earlier: for one that could not be finished. */
   readonly postpone: (project: ProjectId, group: string, to: number) => Result<void>

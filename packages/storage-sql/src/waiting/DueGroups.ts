@@ -11,7 +11,11 @@ import type * as PartRows from "./PartRows.ts"
 /** Due parts that are looked at for their groups. */
 const maxDueParts = 1_000
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { isOfGroup, lock }: PartRows.PartRows) => {
+export const make = (
+  sql: SqlClient.SqlClient,
+  projects: Projects.Projects,
+  { change, isOfGroup }: PartRows.PartRows
+) => {
   const { useIndex } = Dialects.of(sql)
 
   /** Those of the groups that wait, and of which no part is due by then. */
@@ -36,16 +40,14 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { is
     for (const chunk of BulkValues.chunks(groups)) {
       const found = yield* undue(project_id, chunk, at)
       // Each by itself: a transaction would have to wait for all nodes of a distributed database.
-      for (const { group_id } of found) yield* makeOneDue(project_id, group_id, at)
+      for (const { group_id } of found) yield* change(makeOneDue(project_id, group_id, at))
     }
   })
 
   const postpone = Effect.fn("SqlStorage.postpone")(function* (project: ProjectId, group: string, to: number) {
     const project_id = yield* projects.find(project)
     const isSooner = sql`${isOfGroup(project_id, group)} AND due_at < ${to}`
-    yield* sql.withTransaction(
-      Effect.andThen(lock(isSooner), sql`UPDATE waiting_parts SET due_at = ${to} WHERE ${isSooner}`)
-    )
+    yield* change(sql`UPDATE waiting_parts SET due_at = ${to} WHERE ${isSooner}`, isSooner)
   })
 
   const dueGroups = Effect.fn("SqlStorage.dueGroups")(function* (now: number, limit: number) {

@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
-import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as Projects from "../names/Projects.ts"
 import { fittingRows } from "../sql/FittingRows.ts"
+import type * as PartRows from "./PartRows.ts"
 
-/** Stored bytes in one statement, and at least one part. */
+/** Stored bytes in one statement, and at least one part: events are committed between two statements. */
 const maxStatementBytes = 4 * 1024 * 1024
 
 const types = {
@@ -45,7 +45,7 @@ const chunksOf = (parts: ReadonlyArray<WaitingPart>): ReadonlyArray<ReadonlyArra
   return chunks
 }
 
-export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { change }: PartRows.PartRows) => {
   const columns = BulkValues.make(sql, BulkValues.named({ ...types, ...Bucket.types(sql) }))
 
   const insert = (project_id: number, parts: ReadonlyArray<WaitingPart>) => {
@@ -70,8 +70,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const project_id = yield* projects.findOrCreate(project)
     const shards = Bucket.split(sql, distinct(parts), ({ group }) => Bucket.ofGroup(group))
     const chunks = shards.flatMap(({ rows }) => chunksOf(rows))
-    const inserting = Effect.forEach(chunks, (chunk) => insert(project_id, chunk), { discard: true })
-    yield* TwoPhaseCommit.transaction(sql, inserting, () => shards.length <= 1)
+    for (const chunk of chunks) yield* change(insert(project_id, chunk))
   })
 
   return { hold }

@@ -2,6 +2,7 @@
 import type { ReadPart } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as AtOnce from "../dialect/AtOnce.ts"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Dialects from "../dialect/Dialects.ts"
@@ -21,12 +22,26 @@ export const make = (sql: SqlClient.SqlClient) => {
   const areUnchanged = (project_id: number, group: string, parts: ReadonlyArray<ReadPart>): Statement.Fragment =>
     sql`${isOfGroup(project_id, group)} AND (part_id, size) IN (${readColumns.of(parts)})`
 
-  const lock = (where: Statement.Fragment): Effect.Effect<void, SqlError.SqlError> =>
-    isSerial
-      ? Effect.void
-      : Effect.asVoid(sql`SELECT 1 FROM waiting_parts WHERE ${where} ORDER BY part_id ${Locks.update(sql)}`)
+  /** In SQLite, events are committed while the disk takes the change. */
+  const changeAtOnce = (statement: Statement.Statement<unknown>) =>
+    Effect.flatMap(
+      AtOnce.transact(sql, (run) => run(...statement.compile()), true),
+      // Says why it was not committed.
+      (rows) => (rows === undefined ? statement : Effect.succeed(rows))
+    )
 
-  return { isOfGroup, areUnchanged, lock }
+  /** Runs a statement that changes rows, in a transaction of its own. The rows are locked first if it is said which. */
+  const change = (
+    statement: Statement.Statement<unknown>,
+    where?: Statement.Fragment
+  ): Effect.Effect<unknown, SqlError.SqlError> => {
+    if (isSerial) return changeAtOnce(statement)
+    if (where === undefined) return statement
+    const lock = sql`SELECT 1 FROM waiting_parts WHERE ${where} ORDER BY part_id ${Locks.update(sql)}`
+    return sql.withTransaction(Effect.andThen(lock, statement))
+  }
+
+  return { isOfGroup, areUnchanged, change }
 }
 
 export type PartRows = ReturnType<typeof make>

@@ -27,7 +27,7 @@ interface Row extends Size {
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const rows = PartRows.make(sql)
-  const { areUnchanged, isOfGroup, lock } = rows
+  const { areUnchanged, change, isOfGroup } = rows
 
   const readPart = (group: string, row: Row, content: Uint8Array): WaitingPart => ({
     ...{ group, part: row.part_id, since: Number(row.held_at), due: Number(row.due_at) },
@@ -81,12 +81,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const project_id = yield* projects.find(project)
     const sorted = parts.toSorted((a, b) => (a.part < b.part ? -1 : 1))
-    const end = Effect.fnUntraced(function* (chunk: ReadonlyArray<ReadPart>) {
+    for (const chunk of BulkValues.chunks(sorted)) {
       const where = areUnchanged(project_id, group, chunk)
-      yield* lock(where)
-      yield* sql`DELETE FROM waiting_parts WHERE ${where}`
-    })
-    yield* sql.withTransaction(Effect.forEach(BulkValues.chunks(sorted), end, { discard: true }))
+      yield* change(sql`DELETE FROM waiting_parts WHERE ${where}`, where)
+    }
   })
 
   const countWaiting = Effect.map(sql<{ parts: Integer }>`SELECT count(*) AS parts FROM waiting_parts`, ([row]) =>
@@ -94,7 +92,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   )
 
   return {
-    ...HoldParts.make(sql, projects),
+    ...HoldParts.make(sql, projects, rows),
     ...DueGroups.make(sql, projects, rows),
     ...{ readWaiting, endWaiting, countWaiting }
   }

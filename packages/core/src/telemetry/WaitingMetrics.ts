@@ -1,0 +1,32 @@
+/**
+ * How many parts of events wait. The parts of a storage are counted by the one process that finishes them, as the values of several workers
+ * are added up: it runs `count` from time to time, and `clear` when another process takes over.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import { Storage } from "../Storage.ts"
+import type { Result } from "../storage/Result.ts"
+import * as ObservableMetrics from "./ObservableMetrics.ts"
+
+const waiting = Metric.gauge("tachograph_otlp_waiting", {
+  description:
+    "Spans and logs of OpenTelemetry that wait for what they belong to; 0 in processes that do not finish them"
+})
+
+interface WaitingMetrics {
+  readonly count: Result<void>
+  readonly clear: Effect.Effect<void>
+}
+
+/** Registers the gauge until the scope closes. */
+export const make: Effect.Effect<WaitingMetrics, never, Scope.Scope | Storage> = Effect.gen(function* () {
+  const storage = yield* Storage
+  let parts = 0
+  const set = (value: number) =>
+    Effect.sync(() => {
+      parts = value
+    })
+  yield* ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: parts })))
+  return { count: Effect.flatMap(storage.countWaiting, set), clear: set(0) }
+})
