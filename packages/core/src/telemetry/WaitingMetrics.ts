@@ -5,8 +5,6 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
-import { Storage } from "../Storage.ts"
-import type { Result } from "../storage/Result.ts"
 import * as ObservableMetrics from "./ObservableMetrics.ts"
 
 const waiting = Metric.gauge("tachograph_otlp_waiting", {
@@ -14,19 +12,20 @@ const waiting = Metric.gauge("tachograph_otlp_waiting", {
     "Spans and logs of OpenTelemetry that wait for what they belong to; 0 in processes that do not finish them"
 })
 
-interface WaitingMetrics {
-  readonly count: Result<void>
+interface WaitingMetrics<E> {
+  readonly count: Effect.Effect<void, E>
   readonly clear: Effect.Effect<void>
 }
 
-/** Registers the gauge until the scope closes. */
-export const make: Effect.Effect<WaitingMetrics, never, Scope.Scope | Storage> = Effect.gen(function* () {
-  const storage = yield* Storage
+/** Registers the gauge until the scope closes. `countWaiting` is that of the storage. */
+export const make = Effect.fnUntraced(function* <E>(
+  countWaiting: Effect.Effect<number, E>
+): Effect.fn.Return<WaitingMetrics<E>, never, Scope.Scope> {
   let parts = 0
   const set = (value: number) =>
     Effect.sync(() => {
       parts = value
     })
   yield* ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: parts })))
-  return { count: Effect.flatMap(storage.countWaiting, set), clear: set(0) }
+  return { count: Effect.flatMap(countWaiting, set), clear: set(0) }
 })

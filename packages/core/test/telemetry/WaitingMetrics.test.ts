@@ -5,10 +5,11 @@ import { defaultProject, MemoryStorage, Storage, WaitingMetrics } from "../../sr
 it.effect("shows how many parts waited when they were counted, until another process finishes them", () =>
   Effect.gen(function* () {
     const shown = Effect.map(Metric.snapshot, (all) => all.find(({ id }) => id === "tachograph_otlp_waiting")?.state)
-    const metrics = yield* WaitingMetrics.make
+    const storage = yield* Storage
+    const metrics = yield* WaitingMetrics.make(storage.countWaiting)
     const part = { group: "g", since: 0, due: 0, size: 1, content: new Uint8Array(1) }
     const parts = ["1", "2"].map((name) => ({ ...part, part: name }))
-    yield* (yield* Storage).hold(defaultProject, parts)
+    yield* storage.hold(defaultProject, parts)
     assert.deepStrictEqual(yield* shown, { value: 0 })
     yield* metrics.count
     assert.deepStrictEqual(yield* shown, { value: 2 })
