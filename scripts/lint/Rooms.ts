@@ -201,6 +201,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("Engine.ts", "Engine.ts is the port between front and engine.", "response", "calls"),
     room("events", "events decodes and answers Create Event.", "response", "validation", "calls", "Engine.ts"),
     room(
+      "otlp",
+      "otlp makes events of what OpenTelemetry tells.",
+      ...["response", "validation", "calls", "Engine.ts", "events"]
+    ),
+    room(
       "transfer",
       "transfer writes and reads the lines of exports.",
       "response",
@@ -211,13 +216,13 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "handlers",
       "handlers do what the endpoints of the contract say; front has judged their requests.",
-      ...["response", "validation", "Engine.ts", "events", "transfer", "../package.json"]
+      ...["response", "validation", "Engine.ts", "events", "otlp", "transfer", "../package.json"]
     ),
-    room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "handlers"),
+    room("engine", "engine runs the handlers.", "BasePath.ts", "response", "Engine.ts", "otlp", "handlers"),
     room(
       "engine/thread",
       "engine/thread runs the engine on a thread of its own.",
-      ...["BasePath.ts", "response", "Engine.ts", "handlers", "engine"]
+      ...["BasePath.ts", "response", "Engine.ts", "otlp", "handlers", "engine"]
     ),
     room(
       "front",

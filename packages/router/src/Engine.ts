@@ -12,6 +12,13 @@ import type { BodyStream } from "./response/BodyStream.ts"
 /** The pages beside the contract, by the names under which the engine answers them. */
 export const pagePaths = { openapi: "/openapi.json", docs: "/docs" } as const
 
+/** Where OpenTelemetry is sent to, by the names under which the engine answers it. */
+export const otlpPaths = {
+  otlpTraces: "/otlp/v1/traces",
+  otlpLogs: "/otlp/v1/logs",
+  otlpMetrics: "/otlp/v1/metrics"
+} as const
+
 /** The viewer, by the names under which the engine answers it: its page, the files of it, and the path that lacks a slash. */
 export const viewerPaths = {
   viewer: "/viewer/",

@@ -48,7 +48,7 @@ export interface Span extends Emitted {
 }
 
 export interface LogRecord extends Emitted {
-  /** Its field `eventName`, or else the attribute `event.name`; empty where neither says. */
+  /** The attribute `event.name`, or else its field `eventName`; empty where neither says. */
   readonly name: string
   /** Epoch milliseconds, with fractions. */
   readonly timeMs: number

@@ -19,6 +19,7 @@ import * as Shared from "../handlers/Shared.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
 import * as Usage from "../handlers/Usage.ts"
 import * as System from "../handlers/System.ts"
+import { Otlp } from "../otlp/Otlp.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
 import * as AnswerCompression from "./AnswerCompression.ts"
 import * as ContractPages from "./ContractPages.ts"
@@ -48,6 +49,7 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
     const handled = Object.values(yield* Effect.all(groups)).flat()
     const operations = new Map<string, Operation>([
       ...handled,
+      ...Object.entries((yield* Otlp).operations),
       ...Object.entries(yield* ContractPages.operations),
       ...Object.entries(yield* Viewer.operations)
     ])
@@ -68,4 +70,4 @@ export const layer: Layer.Layer<Engine, never, Recorder | Storage> = Layer.effec
       }
     })
   })
-)
+).pipe(Layer.provide(Otlp.layer))

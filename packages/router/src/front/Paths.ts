@@ -3,7 +3,7 @@ import { type EndpointName, endpoints, prefix, TachographApi } from "@tachograph
 import { decodedOrSame } from "@tachograph/capture/PercentDecoding"
 import type { Scope } from "@tachograph/core"
 import { HttpApi } from "effect/http-api"
-import { pagePaths, viewerPaths } from "../Engine.ts"
+import { otlpPaths, pagePaths, viewerPaths } from "../Engine.ts"
 
 interface Route {
   /** The endpoint's name in the contract, or the name of a page beside it. */
@@ -50,6 +50,10 @@ const entries = (() => {
   for (const [endpoint, path] of Object.entries({ ...pagePaths, ...viewerPaths })) {
     const page = { takesBody: false, streamsBody: false, isBatch: false, isRecording: false }
     add(path, "GET", { endpoint, scopes: undefined, ...page })
+  }
+  for (const [endpoint, path] of Object.entries(otlpPaths)) {
+    const post = { takesBody: true, streamsBody: false, isBatch: false, isRecording: true }
+    add(path, "POST", { endpoint, scopes: ["record"], ...post })
   }
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},

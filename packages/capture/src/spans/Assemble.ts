@@ -1,0 +1,257 @@
+/**
+ * Makes calls and steps of the spans and log records of a trace, as far as these have come: whose each is, what others say of the same call, and
+ * whether something that is still to come may say more. The result does not depend on the order in which they came.
+ */
+import {
+  type Completion,
+  completionOf,
+  hasContent,
+  hasWholeAnswer,
+  isAnswer,
+  isOfParent,
+  isSelfSufficient,
+  kindOf,
+  type StepKind
+} from "./Emitters.ts"
+import { type Group, groupOf } from "./Groups.ts"
+import { bodiesOf, callsOfLogs } from "./LogCalls.ts"
+import { messagesOf } from "./Messages.ts"
+import type { Attributes, LogRecord, Span, Value } from "./Span.ts"
+
+/** The way from a span to its parent, of spans that say nothing else. */
+export type Link = Pick<Span, "traceId" | "spanId" | "parentSpanId">
+
+export interface Told {
+  readonly spans: ReadonlyArray<Span>
+  readonly logs: ReadonlyArray<LogRecord>
+  readonly links: ReadonlyArray<Link>
+}
+
+interface Member {
+  readonly span: Span
+  readonly group: Group
+  /** Whether nothing that comes later can say more. */
+  readonly isComplete: boolean
+}
+
+export interface Call extends Member {
+  /** Those that are known, from the nearest on. */
+  readonly ancestors: ReadonlyArray<Span>
+  /** What others say of the call, and the span does not. */
+  readonly fill: Attributes
+  readonly logs: ReadonlyArray<LogRecord>
+  /** Whether its messages are told, and not its counts alone. */
+  readonly hasContent: boolean
+  /** The spans that tell it, of which others are no calls of their own. None of a call that only log records tell. */
+  readonly spans: ReadonlyArray<Span>
+}
+
+export const byStart = (one: Member, other: Member): number => one.span.startMs - other.span.startMs
+
+export interface Step extends Member {
+  readonly kind: StepKind
+}
+
+export interface Assembled {
+  readonly calls: ReadonlyArray<Call>
+  readonly steps: ReadonlyArray<Step>
+  /** Log records that belong to no call that is known. */
+  readonly logs: ReadonlyArray<LogRecord>
+}
+
+/** Ancestors that are looked at: a chain may have a circle. */
+const maxAncestors = 100
+
+const idOf = ({ spanId, traceId }: Pick<Span, "spanId" | "traceId">): string => `${traceId} ${spanId}`
+
+/** Two processors may export one span, each with attributes of its own: the richer one, with what only the other has. */
+const merged = (one: Span, other: Span): Span => {
+  const [rich, poor] = one.attributes.size >= other.attributes.size ? [one, other] : [other, one]
+  return { ...rich, attributes: new Map([...poor.attributes, ...rich.attributes]) }
+}
+
+class Trace {
+  readonly spans = new Map<string, Span>()
+  readonly #parents = new Map<string, string>()
+
+  constructor({ links, spans }: Told) {
+    for (const link of links) this.#parents.set(idOf(link), link.parentSpanId)
+    for (const span of spans) {
+      const id = idOf(span)
+      const known = this.spans.get(id)
+      this.spans.set(id, known === undefined ? span : merged(span, known))
+      this.#parents.set(id, span.parentSpanId)
+    }
+  }
+
+  /** The known ancestors of a span, and whether the root is among them. */
+  ancestorsOf({ parentSpanId, traceId }: Link): { readonly spans: ReadonlyArray<Span>; readonly isClosed: boolean } {
+    const spans: Array<Span> = []
+    for (let parent: string | undefined = parentSpanId, steps = 0; steps < maxAncestors; steps++) {
+      if (parent === "") return { spans, isClosed: true }
+      if (parent === undefined) break
+      const id = idOf({ traceId, spanId: parent })
+      const span = this.spans.get(id)
+      if (span !== undefined) spans.push(span)
+      parent = this.#parents.get(id)
+    }
+    return { spans, isClosed: false }
+  }
+}
+
+const modelOf = ({ attributes }: Span): Value | undefined =>
+  ["gen_ai.request.model", "llm.request.model_name", "llm.model_name", "model"]
+    .map((key) => attributes.get(key))
+    .find((model) => model !== undefined)
+
+/** The part of the shorter one in which both ran. */
+const overlapOf = (one: Span, other: Span): number => {
+  const shorter = Math.min(one.endMs - one.startMs, other.endMs - other.startMs)
+  const both = Math.min(one.endMs, other.endMs) - Math.max(one.startMs, other.startMs)
+  if (shorter > 0) return both / shorter
+  return both < 0 ? 0 : 1
+}
+
+/** How much of two spans of one call must be at the same time. */
+const minOverlap = 0.9
+
+/** Whether two spans may be of one call: they ran at the same time, for the same model, and different instrumentation made them. */
+export const isTwin = (one: Span, other: Span): boolean =>
+  one.scope.name !== other.scope.name && modelOf(one) === modelOf(other) && overlapOf(one, other) >= minOverlap
+
+/** Calls of one parent that are compared with another call at most. */
+const maxCompared = 200
+
+/**
+ * The SDK below may tell a call once more, without its messages: as a child, or as a sibling where the answer is a stream. Each call has at most
+ * one twin, the one it shares most time with.
+ */
+const twinsOf = (calls: ReadonlyArray<Span>, trace: Trace): ReadonlyMap<Span, Span> => {
+  const byParent = new Map<string, Array<Span>>()
+  const wholes = new Set(calls.filter(hasContent))
+  for (const whole of wholes) {
+    const parent = `${whole.traceId} ${whole.parentSpanId}`
+    const list = byParent.get(parent) ?? []
+    byParent.set(parent, list)
+    if (list.length < maxCompared) list.push(whole)
+  }
+  const pairs = calls
+    .filter((call) => !wholes.has(call))
+    .flatMap((bare) =>
+      [
+        ...(byParent.get(`${bare.traceId} ${bare.parentSpanId}`) ?? []),
+        ...trace.ancestorsOf(bare).spans.filter((span) => wholes.has(span))
+      ]
+        .filter((whole) => isTwin(bare, whole))
+        .map((whole) => ({ bare, whole, overlap: overlapOf(bare, whole) }))
+    )
+  const twins = new Map<Span, Span>()
+  const told = new Set<Span>()
+  for (const { bare, whole } of pairs.sort((one, other) => other.overlap - one.overlap)) {
+    if (told.has(bare) || twins.has(whole)) continue
+    twins.set(whole, bare)
+    told.add(bare)
+  }
+  return twins
+}
+
+/** Attributes of others that a span does not have, of the first that has each. */
+const fillOf = (span: Span, others: ReadonlyArray<Attributes>): Attributes => {
+  const fill = new Map<string, Value>()
+  for (const attributes of others) {
+    for (const [key, value] of attributes) {
+      if (!span.attributes.has(key) && !fill.has(key)) fill.set(key, value)
+    }
+  }
+  return fill
+}
+
+const ofParent = ({ attributes }: Span): Attributes =>
+  new Map(Array.from(attributes).filter(([key]) => isOfParent(key)))
+
+/** Log records by the ids of their spans. */
+const byIds = (logs: ReadonlyArray<LogRecord>): ReadonlyMap<string, Array<LogRecord>> => {
+  const found = new Map<string, Array<LogRecord>>()
+  for (const log of logs) found.set(idOf(log), [...(found.get(idOf(log)) ?? []), log])
+  return found
+}
+
+interface Parts {
+  readonly parent: Span | undefined
+  readonly twin: Span | undefined
+  readonly logs: ReadonlyArray<LogRecord>
+}
+
+const isCompleted = (span: Span, by: Completion | undefined, { logs, parent, twin }: Parts): boolean => {
+  if (by === "parent") return parent !== undefined
+  if (by === "logs") return logs.some(isAnswer)
+  return by !== "sibling" || twin !== undefined || hasWholeAnswer(span)
+}
+
+export const assemble = (told: Told): Assembled => {
+  const trace = new Trace(told)
+  const spans = Array.from(trace.spans.values())
+  const ofLogs = callsOfLogs(told.logs, trace.spans)
+  const candidates = [...spans.filter((span) => kindOf(span) === "call"), ...ofLogs.calls.map(({ span }) => span)]
+  const twins = twinsOf(candidates, trace)
+  const doubles = new Set(twins.values())
+  const logsOf = byIds(ofLogs.rest)
+  const logCalls = new Map(ofLogs.calls.map((call) => [call.span, call]))
+  const taken = new Set<LogRecord>()
+
+  const memberOf = (span: Span) => {
+    const { isClosed, spans: ancestors } = trace.ancestorsOf(span)
+    const group = groupOf(span, ancestors)
+    return {
+      ancestors,
+      group,
+      isKnown: isClosed || (isSelfSufficient(span) && groupOf(span, []).session !== undefined)
+    }
+  }
+
+  const callOf = (span: Span): Call => {
+    const { ancestors, group, isKnown } = memberOf(span)
+    const twin = twins.get(span)
+    const parent = ancestors.find(({ spanId }) => spanId === span.parentSpanId)
+    const logs = [
+      ...(logCalls.get(span)?.logs ?? []),
+      ...(logsOf.get(idOf(span)) ?? []),
+      ...(twin === undefined ? [] : (logsOf.get(idOf(twin)) ?? []))
+    ]
+    for (const log of logs) taken.add(log)
+    const by = completionOf(span)
+    const fills = [
+      messagesOf(logs),
+      messagesOf(span.events.map((event) => ({ ...event, body: null }))),
+      ...logs.map(({ attributes }) => attributes),
+      ...(twin ? [twin.attributes] : []),
+      ...(parent && by === "parent" ? [ofParent(parent)] : [])
+    ]
+    const fill = fillOf(span, fills)
+    return {
+      span,
+      ancestors,
+      group,
+      fill,
+      logs,
+      hasContent: hasContent(span) || hasContent({ attributes: fill }) || bodiesOf(logs) !== undefined,
+      spans: [...(logCalls.has(span) ? [] : [span]), ...(twin === undefined ? [] : [twin])],
+      isComplete:
+        twin === undefined && logCalls.has(span)
+          ? logCalls.get(span)!.isComplete
+          : isKnown && isCompleted(span, by, { parent, twin, logs })
+    }
+  }
+
+  const stepOf = (span: Span, kind: StepKind): Step => {
+    const { group, isKnown } = memberOf(span)
+    return { span, kind, group, isComplete: isKnown }
+  }
+
+  const calls = candidates.filter((span) => !doubles.has(span)).map(callOf)
+  const steps = spans.flatMap((span) => {
+    const kind = kindOf(span)
+    return kind === undefined || kind === "call" ? [] : [stepOf(span, kind)]
+  })
+  return { calls, steps, logs: ofLogs.rest.filter((log) => !taken.has(log)) }
+}

@@ -1,0 +1,70 @@
+/** What a post of OTLP says, in either encoding: the spans and log records that matter, and no more than the ids of other spans. */
+import { isTold } from "@tachograph/capture/spans/Marks"
+import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
+
+/** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
+export type Link = Pick<Span, "traceId" | "spanId" | "parentSpanId">
+
+export interface Decoded {
+  readonly spans: ReadonlyArray<Span>
+  readonly logs: ReadonlyArray<LogRecord>
+  /** Of spans that were left out, as far as `maxLinks` goes. */
+  readonly links: ReadonlyArray<Link>
+  /** How many spans and log records were left out, by the names of their scopes. */
+  readonly others: ReadonlyMap<string, number>
+  /** How many have more values than `maxValues`. */
+  readonly tooLarge: number
+}
+
+export interface Collected {
+  readonly spans: Array<Span>
+  readonly logs: Array<LogRecord>
+  readonly links: Array<Link>
+  readonly others: Map<string, number>
+  tooLarge: number
+}
+
+export const collected = (): Collected => ({ spans: [], logs: [], links: [], others: new Map(), tooLarge: 0 })
+
+/** Values of one span or log record: what has more takes more memory than its bytes say. */
+export const maxValues = 100_000
+
+/** Links of one post: about 10 MB. */
+const maxLinks = 50_000
+
+/** Scopes of one post that are counted by their names. */
+const maxScopes = 100
+
+export const leaveOut = ({ links, others }: Collected, scope: string, link?: Link): void => {
+  const name = others.has(scope) || others.size < maxScopes ? scope : "other"
+  others.set(name, (others.get(name) ?? 0) + 1)
+  if (link !== undefined && link.traceId !== "" && links.length < maxLinks) links.push(link)
+}
+
+/** Adds a log record under its name, or leaves it out. */
+export const addLog = (into: Collected, log: Omit<LogRecord, "name">, eventName: string): void => {
+  const said = log.attributes.get("event.name")
+  const name = typeof said === "string" ? said : eventName
+  if (isTold(name)) into.logs.push({ ...log, name })
+  else leaveOut(into, log.scope.name)
+}
+
+/** The signals that are decoded. */
+export type Signal = "traces" | "logs"
+
+/** A post that is not what it says. The message is one line, and has nothing of the post. */
+export class Undecodable extends Error {}
+
+/** Values within values that are read. What is deeper is left out. */
+export const maxDepth = 64
+
+/** An id in lower case; empty if it is none, as one of zeros. */
+export const idOf = (hex: string, digits: number): string =>
+  hex.length === digits && /^[0-9a-fA-F]+$/.test(hex) && !/^0+$/.test(hex) ? hex.toLowerCase() : ""
+
+/** The number of an integer, or the integer itself where no double has it. */
+export const integerOf = (value: bigint): number | bigint =>
+  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+
+/** Epoch milliseconds of nanoseconds. */
+export const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1000n) / 1000

@@ -1,0 +1,99 @@
+/** OpenTelemetry: takes its posts, and finishes what waits. */
+import { DeriveInBackground, type Errors, type ProjectId, Recorder, Storage } from "@tachograph/core"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { randomUUID } from "node:crypto"
+import { type Exchange, RedactPatterns } from "../Engine.ts"
+import { loopBudget } from "../events/LoopBudget.ts"
+import { Redactor } from "../events/Redaction.ts"
+import * as SentEvent from "../events/SentEvent.ts"
+import type * as Answer from "../response/Answer.ts"
+import * as Answers from "./Answers.ts"
+import * as Receive from "./Receive.ts"
+import * as RecordCalls from "./RecordCalls.ts"
+import * as Waiting from "./Waiting.ts"
+
+type Operation = (exchange: Exchange) => Effect.Effect<Answer.Answer, unknown>
+
+/** How often it looks for what is due. */
+const interval = Duration.seconds(1)
+const pauseAfterFailure = Duration.seconds(5)
+
+const leaseName = "otlp"
+/** A process that does not renew its lease for this long has stopped, and another one may take over. */
+const leaseDuration = Duration.seconds(30)
+
+/** Groups that are finished before the lease is renewed. */
+const groupsAtOnce = 100
+
+export class Otlp extends Context.Service<
+  Otlp,
+  {
+    readonly operations: Readonly<Record<"otlpTraces" | "otlpLogs" | "otlpMetrics", Operation>>
+    /** Records all that waits in a project, as it is. What is to be erased is among the events then. */
+    readonly finishAll: (project: ProjectId) => Effect.Effect<void, Errors.StorageUnavailable | Errors.Overloaded>
+  }
+>()("tachograph/router/Otlp") {
+  static readonly layer: Layer.Layer<Otlp, never, Recorder | Storage> = Layer.effect(
+    Otlp,
+    Effect.suspend(() => make)
+  )
+}
+
+/** What the patterns match is masked before it waits, as it is in events. */
+const maskedBy = (patterns: string | null) => {
+  if (patterns === null) return (_project: ProjectId, text: string) => Effect.succeed(text)
+  const redactor = new Redactor(patterns)
+  const [head, tail] = [`{"properties":{"output":`, "}}"]
+  return (project: ProjectId, text: string) =>
+    Effect.map(loopBudget.runSteps(redactor.masked(project, Buffer.from(head + text + tail))), (masked) =>
+      Buffer.from(masked.text).toString().slice(head.length, -tail.length)
+    )
+}
+
+const metrics: Operation = ({ headers }) => {
+  const encoding = Answers.encodingOf(headers["content-type"])
+  return Effect.succeed(encoding === undefined ? Answers.otherType : Answers.taken(encoding, "metrics"))
+}
+
+const make = Effect.gen(function* () {
+  const recorder = yield* Recorder
+  const storage = yield* Storage
+  const recordCalls = RecordCalls.make(recorder, storage, yield* SentEvent.make)
+  const waiting = Waiting.make(storage, recordCalls, {
+    masked: maskedBy(yield* RedactPatterns),
+    waitMs: yield* Waiting.WaitMs
+  })
+  const { logs, traces } = Receive.make(recordCalls, waiting)
+  const holder = randomUUID()
+
+  const finishDue = Effect.gen(function* () {
+    const groups = yield* storage.dueGroups(yield* Clock.currentTimeMillis, groupsAtOnce)
+    if (groups.length === 0) return false
+    const until = DateTime.addDuration(yield* DateTime.now, leaseDuration)
+    if (!(yield* storage.takeLease(leaseName, holder, until))) return false
+    for (const { group, project } of groups) yield* waiting.finish(project, group, false)
+    return groups.length === groupsAtOnce
+  })
+
+  const pass = finishDue.pipe(
+    Effect.map((isBehind) => (isBehind ? Duration.zero : interval)),
+    Effect.catchCause((cause) =>
+      Effect.as(
+        Effect.logWarning("Finishing what OpenTelemetry told failed and will be retried", Cause.squash(cause)),
+        pauseAfterFailure
+      )
+    )
+  )
+  if (yield* DeriveInBackground) yield* Effect.forkScoped(Effect.forever(Effect.flatMap(pass, Effect.sleep)))
+
+  return Otlp.of({
+    operations: { otlpTraces: traces, otlpLogs: logs, otlpMetrics: metrics },
+    finishAll: waiting.finishAll
+  })
+})

@@ -1,0 +1,65 @@
+/** Spans and log records as they wait in the storage: each is a part of a group, which is finished as one. */
+import type { Link } from "@tachograph/capture/spans/Assemble"
+import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
+import { hash } from "node:crypto"
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+
+export type Told = { readonly span: Span } | { readonly log: LogRecord } | { readonly link: Link }
+
+/** A part that is ready to wait. */
+export interface Part {
+  readonly group: string
+  readonly part: string
+  /** Bytes of its text. */
+  readonly size: number
+  readonly content: Uint8Array
+}
+
+const short = (text: string): string => hash("sha256", text).slice(0, 32)
+
+/** What joins parts: their trace, or the session of a log record that has none. */
+const groupOf = (told: Told): string => {
+  if ("link" in told) return told.link.traceId
+  const { attributes, traceId } = "span" in told ? told.span : told.log
+  if (traceId !== "") return traceId
+  return `session ${short(String(attributes.get("session.id") ?? attributes.get("conversation.id") ?? ""))}`
+}
+
+/** A span has one part, whichever of its exporters sent it; each log record has its own. */
+const nameOf = (told: Told, text: string): string => {
+  if ("span" in told) return `span ${told.span.spanId} ${short(told.span.scope.name).slice(0, 8)}`
+  return "link" in told ? `link ${told.link.spanId}` : `log ${short(text)}`
+}
+
+const isMap = "map of attributes"
+const isInteger = "integer of 64 bits"
+
+const toJson = (_key: string, value: unknown): unknown => {
+  if (value instanceof Map) return { [isMap]: Array.from(value) }
+  return typeof value === "bigint" ? { [isInteger]: String(value) } : value
+}
+
+const fromJson = (_key: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (isMap in value) return new Map(value[isMap] as Iterable<readonly [string, unknown]>)
+  return isInteger in value ? BigInt(value[isInteger] as string) : value
+}
+
+export const textOf = (told: Told): string => JSON.stringify(told, toJson)
+
+/** `text` is that of `told`, which may have been masked. */
+export const of = (told: Told, text: string): Part => {
+  const bytes = Buffer.from(text)
+  return {
+    group: groupOf(told),
+    part: nameOf(told, text),
+    size: bytes.length,
+    content: deflateRawSync(bytes, { level: 1 })
+  }
+}
+
+/** The longest text of a part (bytes): no post is longer. */
+const maxText = 256 * 1024 * 1024
+
+export const toldIn = ({ content }: Pick<Part, "content">): Told =>
+  JSON.parse(inflateRawSync(content, { maxOutputLength: maxText }).toString(), fromJson) as Told

@@ -1,0 +1,77 @@
+/** Takes posts of OTLP: what is complete is recorded at once, and the rest waits in the storage. A 200 says that all of it is kept. */
+import { assemble, type Assembled, byStart, type Link } from "@tachograph/capture/spans/Assemble"
+import { kindOf } from "@tachograph/capture/spans/Emitters"
+import { contextOf, isContext } from "@tachograph/capture/spans/Groups"
+import type { ProjectId, Steps } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { Exchange } from "../Engine.ts"
+import { loopBudget } from "../events/LoopBudget.ts"
+import { recordMany } from "../events/RecordMany.ts"
+import { bufferOf } from "../events/SentEvent.ts"
+import * as Answers from "./Answers.ts"
+import * as Decoded from "./Decoded.ts"
+import * as OtlpJson from "./OtlpJson.ts"
+import type { Told } from "./Parts.ts"
+import * as Protobuf from "./Protobuf.ts"
+import type * as RecordCalls from "./RecordCalls.ts"
+import type * as Waiting from "./Waiting.ts"
+
+/** Links of one trace that wait. */
+const maxLinks = 1_000
+
+/** What of a post has to wait: calls that are not complete, log records of none, and what later calls may need of their ancestors. */
+const toHold = ({ links, spans }: Decoded.Decoded, { calls, logs }: Assembled): ReadonlyArray<Told> => {
+  const waiting = calls.filter(({ isComplete }) => !isComplete)
+  const traces = new Map<string, number>(waiting.map(({ span }) => [span.traceId, 0]))
+  const isHeld = ({ traceId }: Link) => {
+    const held = traces.get(traceId)
+    if (held === undefined || held >= maxLinks) return false
+    traces.set(traceId, held + 1)
+    return true
+  }
+  return [
+    ...waiting.flatMap(({ logs, spans }) => [...spans.map((span) => ({ span })), ...logs.map((log) => ({ log }))]),
+    ...logs.map((log) => ({ log })),
+    ...spans.filter((span) => kindOf(span) !== "call" && isContext(span)).map((span) => ({ span: contextOf(span) })),
+    ...links.filter(isHeld).map((link) => ({ link }))
+  ]
+}
+
+/** Reads a post. What is no post is said in one line. */
+function* decoded(
+  post: Buffer,
+  encoding: Answers.Encoding,
+  signal: Decoded.Signal
+): Steps.Steps<Decoded.Decoded | Decoded.Undecodable> {
+  try {
+    return encoding === "json" ? yield* OtlpJson.decode(post, signal) : yield* Protobuf.decode(post, signal)
+  } catch (error) {
+    // The reader of protobuf throws errors of its own.
+    return error instanceof Decoded.Undecodable ? error : new Decoded.Undecodable("The post is no protobuf of OTLP")
+  }
+}
+
+export const make = (recordCall: RecordCalls.RecordCall, waiting: Waiting.Waiting) => {
+  const record = Effect.fnUntraced(function* (project: ProjectId, post: Decoded.Decoded, maxEventBytes: number) {
+    const assembled = assemble(post)
+    const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
+    const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, maxEventBytes))
+    const held = toHold(post, assembled)
+    if (held.length > 0) yield* waiting.hold(project, held)
+    const refused = outcomes.flatMap((outcome) => (outcome === "recorded" ? [] : [outcome.refused]))
+    const tooLarge = post.tooLarge === 0 ? [] : [`${post.tooLarge} have more than ${Decoded.maxValues} values`]
+    return { rejected: refused.length + post.tooLarge, message: [...new Set([...refused, ...tooLarge])].join("; ") }
+  })
+
+  const handle = (signal: Decoded.Signal) =>
+    Effect.fnUntraced(function* ({ body, headers, maxEventBytes, project }: Exchange) {
+      const encoding = Answers.encodingOf(headers["content-type"])
+      if (encoding === undefined) return Answers.otherType
+      const post = yield* loopBudget.runSteps(decoded(bufferOf(body), encoding, signal))
+      if (post instanceof Decoded.Undecodable) return Answers.undecodable(encoding, post.message)
+      const { message, rejected } = yield* record(project, post, maxEventBytes)
+      return Answers.taken(encoding, signal, rejected, message)
+    })
+
+  return { traces: handle("traces"), logs: handle("logs") }
+}

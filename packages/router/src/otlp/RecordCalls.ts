@@ -1,0 +1,135 @@
+/** Records the calls that spans tell: each once, however often and by whatever process it is told. */
+import { PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
+import { type Call, isTwin } from "@tachograph/capture/spans/Assemble"
+import { groupOf } from "@tachograph/capture/spans/Groups"
+import type { Attributes, Span } from "@tachograph/capture/spans/Span"
+import {
+  CurrentProject,
+  type Errors,
+  type EventSummary,
+  Fingerprint,
+  type FingerprintId,
+  LruCache,
+  type ProjectId,
+  type Recorder,
+  type Storage
+} from "@tachograph/core"
+import type { TraceId } from "@tachograph/core/domain/Trace"
+import * as Effect from "effect/Effect"
+import { keyOfHeader } from "../events/EventDecoder.ts"
+import { whenThereIsRoom } from "../events/RecordMany.ts"
+import type { Decode } from "../events/SentEvent.ts"
+import * as CallBody from "./CallBody.ts"
+
+/** What became of a call: recorded now or before, or why it cannot be. */
+export type Outcome = "recorded" | { readonly refused: string }
+
+/** Memory of the fingerprints of resources (bytes), and of one of them. */
+const maxFingerprintBytes = 1024 * 1024
+const fingerprintBytes = 500
+
+/** Events of a trace that are looked at to find one of a span. */
+const maxEvents = 10_000
+
+const textOf = (resource: Attributes, ...keys: ReadonlyArray<string>): string =>
+  (keys.map((key) => resource.get(key)).find((value) => typeof value === "string" && value !== "") as
+    | string
+    | undefined) ?? "unknown"
+
+/** The runtime that a resource describes. */
+const fingerprintOf = (resource: Attributes): Fingerprint => {
+  const sdk = resource.get("telemetry.sdk.name")
+  return new Fingerprint({
+    language: textOf(resource, "telemetry.sdk.language", "process.runtime.name"),
+    languageVersion: textOf(resource, "process.runtime.version"),
+    system: textOf(resource, "os.type", "os.name", "host.arch"),
+    provider1SdkVersion: null,
+    provider2SdkVersion: null,
+    provider3SdkVersion: null,
+    serviceSdkVersion: null,
+    allPackages: typeof sdk === "string" ? { [sdk]: textOf(resource, "telemetry.sdk.version") } : null,
+    gitRepositoryUrl: null,
+    gitBranch: null,
+    gitCommitHash: null,
+    gitCommitDate: null
+  })
+}
+
+/** An event as a span of another instrumentation would be compared with it. */
+const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: EventSummary): boolean => {
+  const startMs = occurredAt?.epochMilliseconds
+  const scope = (recorded?.["otlp"] as { readonly scope?: unknown } | undefined)?.scope
+  if (startMs === undefined || typeof scope !== "string") return false
+  return isTwin(span, {
+    ...span,
+    scope: { name: scope, version: "" },
+    startMs,
+    endMs: startMs + (durationMs ?? 0),
+    attributes: new Map(model === null ? [] : [["gen_ai.request.model", model]])
+  })
+}
+
+export type RecordCall = ReturnType<typeof make>
+
+export const make = (recorder: Recorder["Service"], storage: Storage["Service"], decode: Decode) => {
+  const fingerprints = new LruCache<string, FingerprintId>(maxFingerprintBytes)
+
+  const fingerprintIn = Effect.fnUntraced(function* (project: ProjectId, resource: Attributes) {
+    const fingerprint = fingerprintOf(resource)
+    const key = JSON.stringify([project, fingerprint])
+    const known = fingerprints.get(key)
+    if (known !== undefined) return known
+    const id = yield* recorder.createFingerprint(fingerprint)
+    fingerprints.set(key, id, fingerprintBytes)
+    return id
+  })
+
+  /**
+   * Whether an event of the span exists, whatever its session. An idempotency key finds one of the same session: that is enough where the
+   * span itself names it.
+   */
+  const exists = Effect.fnUntraced(function* (project: ProjectId, { hasContent, span }: Call) {
+    if (span.traceId === "" || (hasContent && groupOf(span, []).session !== undefined)) return false
+    const page = { order: "asc", limit: maxEvents } as const
+    const { rows } = yield* storage.findEvents(project, page, { traceId: span.traceId as TraceId }, maxEvents)
+    return rows.some(
+      ({ summary }) =>
+        summary !== undefined &&
+        ((span.spanId !== "" && summary.spanId === span.spanId) || (!hasContent && isSameCall(span, summary)))
+    )
+  })
+
+  const create = Effect.fnUntraced(function* (project: ProjectId, call: Call, maxEventBytes: number) {
+    const bytes = CallBody.of(call, yield* fingerprintIn(project, call.span.resource))
+    if (bytes.length > maxEventBytes) return yield* new PayloadTooLargeError()
+    const key = keyOfHeader(CallBody.keyOf(call))
+    const { event } = yield* decode(project, { bytes, isJson: true }, false, key)
+    yield* whenThereIsRoom(recorder.createEvent(event))
+  })
+
+  const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
+
+  /** `maxEventBytes` is the limit on the event of a call. Fails where the storage does, or has no room: then the call is to be told again. */
+  return (
+    project: ProjectId,
+    call: Call,
+    maxEventBytes = Infinity
+  ): Effect.Effect<Outcome, Errors.Overloaded | Errors.StorageUnavailable> =>
+    Effect.gen(function* () {
+      if (!(yield* exists(project, call))) yield* create(project, call, maxEventBytes)
+      return "recorded" as const
+    }).pipe(
+      Effect.provideService(CurrentProject, project),
+      Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),
+      Effect.catchIf(
+        (error) => error instanceof PayloadTooLargeError,
+        () => refused(`a call is longer than ${maxEventBytes} bytes`)
+      ),
+      Effect.catchIf(
+        (error) => error instanceof ValidationFailure,
+        ({ detail }) => refused(`a call is none that can be stored: ${detail[0]?.msg}`)
+      ),
+      // Neither is sent: a call has a session, and its fingerprint was made just now.
+      Effect.catchTags({ "session-id-empty": Effect.die, "fingerprint-not-found": Effect.die })
+    )
+}

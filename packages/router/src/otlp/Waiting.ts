@@ -1,0 +1,112 @@
+/**
+ * What waits: spans and log records of which something that is still to come may say more. They are kept in the storage, and become calls when
+ * nothing can say more of them, or after a time; by one process at a time, also after a restart.
+ */
+import { assemble, byStart, type Call } from "@tachograph/capture/spans/Assemble"
+import type { ProjectId, Storage, WaitingPart } from "@tachograph/core"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Parts from "./Parts.ts"
+import type * as RecordCalls from "./RecordCalls.ts"
+
+/** How long a call waits for what may say more of it (ms): then it is recorded as it is. */
+export const WaitMs = Context.Reference<number>("tachograph/router/OtlpWaitMs", { defaultValue: () => 60_000 })
+
+/** What of a group is read at once (bytes, before compression). Of a group that has more, what came first is finished by itself. */
+const maxGroupBytes = 64 * 1024 * 1024
+
+/** Groups that are listed at once. */
+const groupsAtOnce = 100
+
+interface Kept {
+  readonly told: Parts.Told
+  readonly part: WaitingPart
+}
+
+/** What is told of a group, and the parts that told it. */
+const read = (parts: ReadonlyArray<WaitingPart>) => {
+  const kept: ReadonlyArray<Kept> = parts.map((part) => ({ told: Parts.toldIn(part), part }))
+  const spans = kept.flatMap(({ told }) => ("span" in told ? [told.span] : []))
+  const logs = kept.flatMap(({ told }) => ("log" in told ? [told.log] : []))
+  const links = kept.flatMap(({ told }) => ("link" in told ? [told.link] : []))
+  const partsOf = (call: Call): ReadonlyArray<WaitingPart> => {
+    const ids = new Set(call.spans.map(({ spanId }) => spanId))
+    const own = new Set(call.logs)
+    return kept
+      .filter(({ told }) => ("span" in told && ids.has(told.span.spanId)) || ("log" in told && own.has(told.log)))
+      .map(({ part }) => part)
+  }
+  return { assembled: assemble({ spans, logs, links }), partsOf }
+}
+
+interface Settings {
+  /** A JSON text without what patterns match. */
+  readonly masked: (project: ProjectId, text: string) => Effect.Effect<string>
+  /** How long a call waits (ms). */
+  readonly waitMs: number
+}
+
+export type Waiting = ReturnType<typeof make>
+
+export const make = (storage: Storage["Service"], recordCall: RecordCalls.RecordCall, { masked, waitMs }: Settings) => {
+  const readAll = Effect.fnUntraced(function* (project: ProjectId, group: string) {
+    const parts: Array<WaitingPart> = []
+    let bytes = 0
+    for (let after: Parameters<typeof storage.readWaiting>[2]; ;) {
+      const { next, rows } = yield* storage.readWaiting(project, group, after, maxGroupBytes - bytes)
+      parts.push(...rows)
+      bytes += rows.reduce((sum, { size }) => sum + size, 0)
+      if (next === undefined || bytes >= maxGroupBytes) return { parts, isWhole: next === undefined }
+      after = next
+    }
+  })
+
+  /** Records what is complete of a group, or has waited for long enough; all of it if `isForced`. The rest waits on. */
+  const finish = Effect.fnUntraced(function* (project: ProjectId, group: string, isForced: boolean) {
+    const now = yield* Clock.currentTimeMillis
+    const { isWhole, parts } = yield* readAll(project, group)
+    const { assembled, partsOf } = read(parts)
+    const isOver = ({ since }: WaitingPart) => isForced || !isWhole || since + waitMs <= now
+    const waiting = new Set<WaitingPart>()
+    const ended = new Set<WaitingPart>()
+    for (const call of assembled.calls.toSorted(byStart)) {
+      const own = partsOf(call)
+      const isReady = call.isComplete || own.some(isOver)
+      if (isReady) yield* recordCall(project, call)
+      for (const part of own) (isReady ? ended : waiting).add(part)
+    }
+    // Whose a call is stays known as long as one waits.
+    if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
+    yield* storage.endWaiting(project, group, Array.from(ended))
+    const left = parts.filter((part) => !ended.has(part))
+    const dueMs = Math.min(...left.map(({ since }) => since)) + waitMs
+    if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
+  })
+
+  return {
+    finish,
+    finishAll: Effect.fnUntraced(function* (project: ProjectId) {
+      for (let after: string | undefined; ;) {
+        const groups = yield* storage.listWaitingGroups(project, after, groupsAtOnce)
+        for (const group of groups) yield* finish(project, group, true)
+        if (groups.length < groupsAtOnce) return
+        after = groups.at(-1)
+      }
+    }),
+    /**
+     * Keeps what is told until it can be recorded, without what patterns match. It is on disk when this succeeds. It may complete what waits
+     * already.
+     */
+    hold: Effect.fnUntraced(function* (project: ProjectId, told: ReadonlyArray<Parts.Told>) {
+      const since = yield* Clock.currentTimeMillis
+      const parts: Array<WaitingPart> = []
+      for (const each of told) {
+        const text = yield* masked(project, Parts.textOf(each))
+        parts.push({ ...Parts.of(each, text), since, due: since + waitMs })
+      }
+      yield* storage.hold(project, parts)
+      yield* storage.makeDue(project, Array.from(new Set(parts.map(({ group }) => group))), since)
+    })
+  }
+}
