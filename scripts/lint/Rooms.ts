@@ -39,7 +39,9 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   ],
   capture: [
     room("PercentDecoding.ts", "PercentDecoding.ts decodes URLs."),
-    room("masking", "masking leaves out of texts what is not to be recorded.", "PercentDecoding.ts")
+    room("masking", "masking leaves out of texts what is not to be recorded.", "PercentDecoding.ts"),
+    room("Failures.ts", "Failures.ts says why an answer broke off."),
+    room("spans", "spans makes calls of what OpenTelemetry tells.", "masking", "Failures.ts")
   ],
   client: [
     room("api/generated", "api/generated is what the contract says."),
@@ -66,6 +68,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
   core: [
     room("telemetry", "telemetry holds metrics and spans."),
     room("Throttle.ts", "Throttle.ts paces background work."),
+    room("Pause.ts", "Pause.ts lets background work wait."),
     room("Lazy.ts", "Lazy.ts loads what is first needed later."),
     room("Sorted.ts", "Sorted.ts searches sorted lists."),
     room("domain", "domain is what api takes into a browser."),
@@ -159,6 +162,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "derive",
       "derive adds up what was recorded, in the background.",
       "Throttle.ts",
+      "Pause.ts",
       "domain",
       "storage",
       "Storage.ts",

@@ -8,6 +8,7 @@ export { AuditEntry, CurrentActor, type StoredAudit } from "./domain/AuditEntry.
 export * as Audit from "./audit/Audit.ts"
 export * as Errors from "./domain/Errors.ts"
 export * as Lazy from "./Lazy.ts"
+export { pause } from "./Pause.ts"
 export { Api, type Event, EventId, EventReceipt, EventSummary, maxMetadataBytes, type Payload } from "./domain/Event.ts"
 export { Fingerprint, FingerprintId, RegisteredFingerprint } from "./domain/Fingerprint.ts"
 export { type Idempotency, IdempotencyKey, idempotencyKeyTtl } from "./domain/IdempotencyKey.ts"

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type { ProjectId } from "../domain/Project.ts"
 import { GroupCommit } from "../record/GroupCommit.ts"
 import { Storage } from "../Storage.ts"
+import { pause } from "../Pause.ts"
 import { atRates, type Throttle, unthrottled } from "../Throttle.ts"
 
 /** Events that are added in one transaction. */
@@ -67,13 +68,6 @@ export const beforeReads = Effect.map(
           )
         : Effect.void
 )
-
-/** Unlike `Effect.sleep` it does not keep a process running that has nothing else to do. */
-const pause = (duration: Duration.Duration): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration)).unref()
-    return Effect.sync(() => clearTimeout(timer))
-  })
 
 /** Runs until interrupted. */
 const run = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** OpenTelemetry: takes its posts, and finishes what waits. */
-import { DeriveInBackground, type Errors, type ProjectId, Recorder, Storage } from "@tachograph/core"
+import { DeriveInBackground, type Errors, pause, type ProjectId, Recorder, Storage } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
       )
     )
   )
-  if (yield* DeriveInBackground) yield* Effect.forkScoped(Effect.forever(Effect.flatMap(pass, Effect.sleep)))
+  if (yield* DeriveInBackground) yield* Effect.forkScoped(Effect.forever(Effect.flatMap(pass, pause)))
 
   return Otlp.of({
     operations: { otlpTraces: traces, otlpLogs: logs, otlpMetrics: metrics },
