@@ -17,9 +17,10 @@ import type { Nodes } from "./storage/Nodes.ts"
 import type { Reading } from "./storage/Reading.ts"
 import type { Resources } from "./storage/Resources.ts"
 import type { Result } from "./storage/Result.ts"
+import type { Steps } from "./storage/Steps.ts"
 import type { Waiting } from "./storage/Waiting.ts"
 
-export interface StoragePort extends Appending, Reading, Erasing, Derived, Inventory, Resources, Keys, Waiting {
+export interface StoragePort extends Appending, Reading, Erasing, Derived, Inventory, Resources, Keys, Steps, Waiting {
   /** What only a storage of several nodes has. */
   readonly nodes?: Nodes | undefined
   /** Acquires or renews a lease until the given time. Returns false while another holder has it. */

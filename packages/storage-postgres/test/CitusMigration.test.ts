@@ -22,7 +22,8 @@ const takenBack: Readonly<Record<string, ReadonlyArray<string>>> = {
   // With their indexes.
   "0005_call_times": ["ALTER TABLE events DROP COLUMN distant_at", "ALTER TABLE rollups DROP COLUMN last_call"],
   "0006_partly_priced": [],
-  "0007_waiting_parts": ["DROP TABLE waiting_parts"]
+  "0007_waiting_parts": ["DROP TABLE waiting_parts"],
+  "0008_steps": ["DROP TABLE steps"]
 }
 
 /** An event in each of some sessions, which are on all nodes. */

@@ -24,7 +24,7 @@ const isRead = (text: string): boolean =>
 
 /** Tables of which each node has a part. What every node has is read from any of them. */
 const isOfPart =
-  / on (sessions|session_counters|events|packs|shared_pieces|shared_piece_owners|storage_usage|agent_usage|rollups|idempotency_keys)_\d/
+  / on (sessions|session_counters|events|packs|shared_pieces|shared_piece_owners|storage_usage|agent_usage|rollups|idempotency_keys|steps)_\d/
 
 /** The tasks of a plan that read or write parts of tables: the ports of their nodes, and the rows of their first steps. */
 const tasksIn = (plan: string) =>

@@ -20,7 +20,8 @@ const keys: Readonly<Record<string, string>> = {
   rollups:
     "project_id, series, session_number, person_number, slot, agent_number, agent_version_number, api, model, response_model",
   idempotency_keys: "project_id, key_hash",
-  waiting_parts: "project_id, group_id, part_id"
+  waiting_parts: "project_id, group_id, part_id",
+  steps: "project_id, session_number, trace_id, span_id"
 }
 
 /** Tables of which every node has a copy. A change of one is made on all nodes, in two phases. */

@@ -8,6 +8,7 @@ import statedCost from "./migrations/0004StatedCost.ts"
 import callTimes from "./migrations/0005CallTimes.ts"
 import partlyPriced from "./migrations/0006PartlyPriced.ts"
 import waitingParts from "./migrations/0007WaitingParts.ts"
+import steps from "./migrations/0008Steps.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -20,7 +21,8 @@ const migrations = {
   "0004_stated_cost": statedCost,
   "0005_call_times": callTimes,
   "0006_partly_priced": partlyPriced,
-  "0007_waiting_parts": waitingParts
+  "0007_waiting_parts": waitingParts,
+  "0008_steps": steps
 }
 
 /** The names of all migrations, in their order. */

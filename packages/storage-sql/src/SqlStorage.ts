@@ -2,7 +2,7 @@
  * Storage over a `SqlClient` for SQLite, Postgres, or a database compatible with one of them. What differs between them is in `dialect/`;
  * tables are created in `migrations/`, and distributed in `Distribution.ts`.
  */
-import { type AppendEvent, type SessionId, Storage } from "@tachograph/core"
+import { type AppendEvent, type AppendSteps, type ProjectId, type SessionId, Storage } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,12 +22,14 @@ import * as EmptySessions from "./erase/EmptySessions.ts"
 import * as PackSweep from "./erase/PackSweep.ts"
 import * as PersonDeletion from "./erase/PersonDeletion.ts"
 import * as ScrubSchedule from "./erase/ScrubSchedule.ts"
+import * as StepErasure from "./erase/StepErasure.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Projects from "./names/Projects.ts"
 import * as EventQueries from "./read/EventQueries.ts"
 import * as PackQueries from "./read/PackQueries.ts"
 import * as SessionStates from "./read/SessionStates.ts"
 import * as SharedQueries from "./read/SharedQueries.ts"
+import * as StepQueries from "./read/StepQueries.ts"
 import * as Watermark from "./read/Watermark.ts"
 import * as Derivation from "./rollup/Derivation.ts"
 import * as RollupCheck from "./rollup/RollupCheck.ts"
@@ -103,10 +105,15 @@ const make = Effect.fnUntraced(function* ({
   const inSlot = nodes && NodeSlots.make(nodes)
   const appendEvents = operation("appendEvents", (events: ReadonlyArray<AppendEvent>) => {
     const append = appending.appendEvents(events)
-    return inSlot === undefined ? append : inSlot(events, append)
+    return inSlot === undefined ? append : inSlot(events[0]?.summary.session, append)
+  })
+  const appendSteps = operation("appendSteps", (project: ProjectId, groups: ReadonlyArray<AppendSteps>) => {
+    const append = appending.appendSteps(project, groups)
+    return inSlot === undefined ? append : inSlot(groups[0]?.session, append)
   })
   const appendAtOnce = appending.appendAtOnce && run.operationAtOnce("appendEvents", appending.appendAtOnce)
   const eraseEvents = erasing("eraseEvents", erasure.eraseEvents)
+  const eraseSteps = erasing("eraseSteps", StepErasure.make(sql, projects, requestScrub, repairs).eraseSteps)
   const deleteEmptySession = erasing(
     "deleteEmptySession",
     EmptySessions.make(sql, projects, requestScrub, repairs).deleteEmptySession
@@ -118,6 +125,7 @@ const make = Effect.fnUntraced(function* ({
     appendConcurrency,
     nodes,
     appendEvents: (events) => pace.append(appendEvents(events)),
+    appendSteps: (...args) => pace.append(appendSteps(...args)),
     appendAtOnce:
       appendAtOnce &&
       ((events) => {
@@ -132,6 +140,7 @@ const make = Effect.fnUntraced(function* ({
       ...events,
       ...ReplaceFacts.make(sql, projects, derivation),
       ...SessionStates.make(sql, projects),
+      ...StepQueries.make(sql, projects),
       ...SessionQueries.make(sql, projects, watermark),
       ...UsageQueries.make(sql, projects),
       ...RollupCheck.make(sql, projects),
@@ -145,6 +154,7 @@ const make = Effect.fnUntraced(function* ({
     readPackRanges: reading("readPackRanges", readPackRanges),
     readShared: reading("readShared", readShared),
     eraseEvents: (...args) => pace.erase(eraseEvents(...args)),
+    eraseSteps: (...args) => pace.erase(eraseSteps(...args)),
     deleteEmptySession: (...args) => pace.erase(deleteEmptySession(...args)),
     sweepPacks: (...args) => pace.erase(sweepPacks(...args)),
     deletePerson: erasing("deletePerson", people.deletePerson),

@@ -84,7 +84,16 @@ const leftIn = (file: string) => {
   const database = new DatabaseSync(file)
   const count = (of: string) =>
     (database.prepare(`SELECT count(*) AS count FROM ${of}`).get() as { count: number }).count
-  const left = ["events", "packs", "shared_pieces", "shared_piece_owners", "idempotency_keys", "sessions", "people"]
+  const left = [
+    "events",
+    "steps",
+    "packs",
+    "shared_pieces",
+    "shared_piece_owners",
+    "idempotency_keys",
+    "sessions",
+    "people"
+  ]
     .map((table) => [table, count(table)] as const)
     .filter(([, rows]) => rows > 0)
   database.close()

@@ -26,6 +26,7 @@ import * as RollupCases from "./storage/RollupCases.ts"
 import * as RulesCases from "./storage/RulesCases.ts"
 import * as SessionListCases from "./storage/SessionListCases.ts"
 import * as StatementCases from "./storage/StatementCases.ts"
+import * as StepCases from "./storage/StepCases.ts"
 import * as SweepCases from "./storage/SweepCases.ts"
 import * as WaitingCases from "./storage/WaitingCases.ts"
 import * as WatermarkCases from "./storage/WatermarkCases.ts"
@@ -57,6 +58,7 @@ export const run = (name: string, layer: () => Layer.Layer<Storage, unknown>) =>
     AppendCases.define(test)
     KeyCases.define(test)
     PackCases.define(test)
+    StepCases.define(test)
     SweepCases.define(test)
     ReleaseCases.define(test)
     AccountCases.define(test)

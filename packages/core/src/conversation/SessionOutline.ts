@@ -132,7 +132,8 @@ export class SessionOutline {
     isEnough: () => boolean
   ): Effect.fn.Return<boolean, StorageUnavailable> {
     const whole = Pack.wholeChainsOf(packs, isLast)
-    const kept = new Set(packs.filter(({ isKept }) => isKept).map(({ number }) => number))
+    const isOfEvent = ({ isKept, isOfSteps }: PackPage["packs"][number]) => isKept && !isOfSteps
+    const kept = new Set(packs.filter(isOfEvent).map(({ number }) => number))
     let sliceStartedMs = performance.now()
     for (const chain of whole) {
       const to = chain.at(-1)!.number

@@ -1,6 +1,6 @@
 /**
- * Erases events, and every piece of a payload that no remaining event references. Works in short transactions: first it
- * deletes the events, then it sweeps their sessions. If it is interrupted, the sessions stay pending sweep, and the next
+ * Erases events and steps, and every piece of a payload that no remaining one references. Works in short transactions: first it
+ * deletes the events and the steps, then it sweeps their sessions. If it is interrupted, the sessions stay pending sweep, and the next
  * erasure in the project sweeps them.
  */
 import * as Context from "effect/Context"
@@ -22,8 +22,9 @@ import { addReceipts, emptyReceipt } from "./Receipts.ts"
 import * as SessionSweep from "./SessionSweep.ts"
 import { UnfinishedErasure } from "./UnfinishedErasure.ts"
 
-/** Events deleted in one transaction. */
+/** Events, and packs of steps, deleted in one transaction. */
 const eventsPerStep = 500
+const packsPerStep = 100
 /** How often the events of a person may not be found, although there are some: more often than other erasers can cause. */
 const maxAttempts = 100
 
@@ -80,7 +81,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
   const { checkCommits = Effect.void } = storage.nodes ?? {}
   const { deleteSession, sweepAll } = SessionSweep.make(storage, staleSessions)
 
-  /** Deletes the events, and sweeps their sessions. */
+  /** Deletes the events and the steps, and sweeps their sessions. */
   const eraseEvents = Effect.fnUntraced(function* (
     project: ProjectId,
     which: Erasable,
@@ -97,6 +98,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
       for (const session of erased.unmarked ?? []) unmarked.add(session)
       isLast = erased.events < eventsPerStep
     }
+    while ((yield* throttle(storage.eraseSteps(project, which, packsPerStep))) === packsPerStep);
     return { ...(yield* sweepAll(project, unmarked, throttle)), events }
   })
 

@@ -36,7 +36,7 @@ export const ofSession = (project: MemoryProject, session: MemorySession): Sessi
   const { erasedPieces, id, owned, packs, pendingSweep, state } = session
   const events = project.events.filter((entry) => entry.session === session)
   const all = Array.from(packs.values())
-  const withEvent = new Set(events.map(({ pack }) => pack))
+  const withEvent = new Set([...events, ...session.steps].map(({ pack }) => pack))
   const agents = new Set([...events.map(({ summary }) => summary.agent), ...all.map(({ agent }) => agent)])
   const storedBytes = sum(all, ({ bytes }) => bytes.length)
   return {

@@ -32,7 +32,10 @@ export const make = (projects: MemoryProjects): Erasing => ({
     }),
   deletePerson: (project, id) =>
     Effect.map(personOf(projects, project, id), () => {
-      const { events, people } = projects.of(project)
-      return events.every(({ summary }) => summary.person !== id) && people.delete(id)
+      const { events, people, sessions } = projects.of(project)
+      const isNamed =
+        events.some(({ summary }) => summary.person === id) ||
+        Array.from(sessions.values()).some(({ steps }) => steps.some(({ person }) => person === id))
+      return !isNamed && people.delete(id)
     })
 })

@@ -17,10 +17,11 @@ import { checksumOf } from "../payload/format/SharedPiece.ts"
 import { idempotencyKeyOf } from "../sessions/SessionKey.ts"
 import { MemorySession } from "./MemorySession.ts"
 import * as EventMatch from "../storage/EventMatch.ts"
-import type { AppendEvent, TakenKey } from "../storage/Appending.ts"
+import type { AppendEvent, NewPack, TakenKey } from "../storage/Appending.ts"
 import type { Erasable, ErasedAtLast, SweepChanges } from "../storage/Erasing.ts"
 import type { ListedShared, SessionEvent } from "../storage/Inventory.ts"
 import type { AuditQuery, EventQuery, FieldFilter, ListPage } from "../storage/Lists.ts"
+import type { AppendSteps, StepNames } from "../storage/Steps.ts"
 import type { FactsChange, RulesInUse, StoredFingerprint } from "../storage/Stored.ts"
 
 interface AgentEntry {
@@ -139,12 +140,13 @@ export class MemoryProject {
     return newest > this.#erasedTo ? newest : this.#erasedTo
   }
 
-  /** Returns the session's number. */
-  append(event: AppendEvent): number {
-    const { checksums, idempotency, metadata = null, pack, rules, summary } = event
-    if (idempotency !== undefined) this.#takeKey(event, idempotency)
-    const { agent, agentVersion, id, person, receivedAt } = summary
-    const session = this.#sessionOf(summary.session)
+  /** Returns the session. */
+  #appendPack(
+    { agent, agentVersion, person, receivedAt, session: name }: StepNames,
+    pack: NewPack,
+    isOfSteps: boolean
+  ): MemorySession {
+    const session = this.#sessionOf(name)
     const created = { createdAt: receivedAt, isNamedOnly: true }
     const agentEntry = this.putAgent({ name: agent, description: "", ...created })
     putVersion(agentEntry, { name: agentVersion, description: null, ...created })
@@ -154,11 +156,25 @@ export class MemoryProject {
       if (!this.shared.has(name)) this.shared.set(name, { sha256, bytes: bytes(), size })
       session.owned.add(name)
     }
-    session.append(pack, agent)
+    session.append(pack, agent, isOfSteps)
+    return session
+  }
+
+  /** Returns the session's number. */
+  append(event: AppendEvent): number {
+    const { checksums, idempotency, metadata = null, pack, rules, summary } = event
+    const { id } = summary
+    if (idempotency !== undefined) this.#takeKey(event, idempotency)
+    const session = this.#appendPack(summary, pack, false)
     const entry = { id, summary, checksums, rules, metadata, session, pack: pack.number }
     this.eventsById.set(id, entry)
     this.events.splice(this.#indexAfter(id), 0, entry)
     return session.state.number
+  }
+
+  appendSteps({ pack, steps, ...names }: AppendSteps): void {
+    const session = this.#appendPack(names, pack, true)
+    session.appendSteps(steps.map((step) => ({ ...names, ...step, pack: pack.number })))
   }
 
   /** The index of the first event with a greater id. Checks the end first, where new events nearly always belong. */
@@ -253,14 +269,15 @@ export class MemoryProject {
       pieces++
       bytes += shared.bytes.length
     }
-    const isEmpty = isSwept && !this.#hasEvents(session)
+    const isEmpty = isSwept && !this.hasEvents(session) && session.steps.length === 0
     if (isEmpty) this.#drop(session)
     return { pieces, bytes, session: isEmpty }
   }
 
   /** Deletes a session that has no events. */
   deleteEmpty(session: MemorySession, limit: number): ErasedAtLast | undefined {
-    if (this.#hasEvents(session)) return undefined
+    if (this.hasEvents(session)) return undefined
+    session.steps = []
     const isLast = session.packs.size < limit
     const bytes = session.deletePacks(limit)
     if (!isLast) return { pieces: 0, bytes, session: false }
@@ -269,7 +286,7 @@ export class MemoryProject {
     return { ...erased, pieces: pieces + erased.pieces, bytes: bytes + erased.bytes }
   }
 
-  #hasEvents(session: MemorySession): boolean {
+  hasEvents(session: MemorySession): boolean {
     return this.events.some((entry) => entry.session === session)
   }
 

@@ -6,23 +6,31 @@ import type { StoredPack } from "../payload/format/Pack.ts"
 import { type Change, lastWithinStep, type SweepPack } from "../payload/Sweep.ts"
 import type { NewPack, SessionState } from "../storage/Appending.ts"
 import type { SweepRequest } from "../storage/Erasing.ts"
+import { placeOf, type StepPlace, type StoredStep } from "../storage/Steps.ts"
 import type { RangedPack } from "../storage/Stored.ts"
 
 interface Pack extends StoredPack {
   readonly agent: AgentName
   readonly newBytes: number
-  /** Whether the pack's event still exists. */
+  /** Whether it was written for steps, and not for an event. */
+  readonly isOfSteps: boolean
+  /** Whether the pack's event, or one of its steps, still exists. */
   isKept: boolean
 }
+
+const comparePlaces = (a: StepPlace, b: StepPlace): number =>
+  a.occurredAtMs - b.occurredAtMs || a.pack - b.pack || a.start - b.start
 
 export class MemorySession {
   readonly id: SessionId
   state: SessionState
-  /** Counts deletions of events; negative while all of them have been swept. */
+  /** Counts deletions of events; negative while all of them have been swept, and where packs of steps were added. */
   pendingSweep = 0
   /** Pieces that sweeps have erased. */
   erasedPieces = 0
   readonly packs = new Map<number, Pack>()
+  /** In the order of their places. */
+  steps: ReadonlyArray<StoredStep> = []
   /** The names of the shared pieces that it owns, in hex. */
   readonly owned = new Set<string>()
 
@@ -31,8 +39,8 @@ export class MemorySession {
     this.state = { number, generation: 0, packs: 0, history: 0, parts: 0 }
   }
 
-  append({ bytes, history, newBytes, number, parts }: NewPack, agent: AgentName): void {
-    this.packs.set(number, { number, bytes, agent, newBytes, isKept: true })
+  append({ bytes, history, newBytes, number, parts }: NewPack, agent: AgentName, isOfSteps = false): void {
+    this.packs.set(number, { number, bytes, agent, newBytes, isKept: true, isOfSteps })
     const { state } = this
     this.state = { ...state, packs: number, history: state.history + history, parts: state.parts + parts }
   }
@@ -42,6 +50,24 @@ export class MemorySession {
     const pack = this.packs.get(number)
     if (pack !== undefined) pack.isKept = false
     this.pendingSweep = Math.abs(this.pendingSweep) + 1
+  }
+
+  appendSteps(steps: ReadonlyArray<StoredStep>): void {
+    this.steps = [...this.steps, ...steps].sort((a, b) => comparePlaces(placeOf(a), placeOf(b)))
+    if (this.pendingSweep === 0) this.pendingSweep = -1
+  }
+
+  stepsAfter(after: StepPlace | undefined, limit: number): ReadonlyArray<StoredStep> {
+    return this.steps.filter((step) => after === undefined || comparePlaces(placeOf(step), after) > 0).slice(0, limit)
+  }
+
+  /** Erases the steps of at most `limit` packs, and returns of how many. */
+  eraseSteps(isErasable: (step: StoredStep) => boolean, limit: number): number {
+    const packs = new Set(this.steps.flatMap((step) => (isErasable(step) ? [step.pack] : [])))
+    const erased = Array.from(packs).slice(0, limit)
+    this.steps = this.steps.filter(({ pack }) => !erased.includes(pack))
+    for (const pack of erased) this.erase(pack)
+    return erased.length
   }
 
   read(ranges: PackRanges, newestBytes = Number.POSITIVE_INFINITY): ReadonlyArray<StoredPack> {
@@ -58,11 +84,12 @@ export class MemorySession {
   readRange({ from, to }: PackRange, maxPackBytes: number): ReadonlyArray<RangedPack> {
     return Array.from(this.packs.values())
       .filter(({ number }) => from <= number && number <= to)
-      .map(({ bytes, isKept, number }) => ({
+      .map(({ bytes, isKept, isOfSteps, number }) => ({
         session: this.state.number,
         number,
         bytes: bytes.length > maxPackBytes ? undefined : bytes,
         isKept,
+        isOfSteps,
         isOfErased: this.pendingSweep !== 0
       }))
   }

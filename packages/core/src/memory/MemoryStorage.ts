@@ -11,6 +11,7 @@ import * as MemoryKeys from "./MemoryKeys.ts"
 import * as MemoryReading from "./MemoryReading.ts"
 import * as MemoryResources from "./MemoryResources.ts"
 import * as MemoryWaiting from "./MemoryWaiting.ts"
+import * as MemorySteps from "./MemorySteps.ts"
 import { MemoryProjects } from "./MemoryProjects.ts"
 
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
@@ -25,6 +26,7 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => {
     ...MemoryResources.make(projects),
     ...MemoryKeys.make(projects),
     ...MemoryWaiting.make(projects),
+    ...MemorySteps.make(projects),
     takeLease: (name, holder, until) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const lease = leases.get(name)

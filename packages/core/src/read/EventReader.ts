@@ -177,13 +177,29 @@ export const readOnce = Effect.fnUntraced(function* <E = never>(
 export const readTexts = (
   source: Source,
   project: ProjectId,
-  event: Pick<StoredEvent, "checksums" | "metadata" | "pack" | "session">,
+  { checksums, metadata, pack, session }: Pick<StoredEvent, "checksums" | "metadata" | "pack" | "session">,
+  sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
+) =>
+  Effect.map(readPack(source, project, { pack, session }, sizes), (payload) => {
+    // Together with their sizes, which the other checksum covers.
+    const isAsSent =
+      (sizes === undefined || payload.inputs.length === sizes.inputsBytes) &&
+      Checksum.ofTexts(payload.inputs, payload.output, metadata) === checksums.texts
+    if (!isAsSent) throw new Damage("The checksum of the event's texts differs")
+    return payload
+  })
+
+/** The two texts of a pack, which are compared with nothing. Dies with `Damage` as far as it is found without. */
+export const readPack = (
+  source: Source,
+  project: ProjectId,
+  place: Pick<StoredEvent, "pack" | "session">,
   sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined
 ) =>
   Effect.suspend(() => {
     const unpacked: Unpacked = { chains: new Set(), copies: [] }
     return Effect.ensuring(
-      assemble(source, project, event, sizes, unpacked),
+      assemble(source, project, place, sizes, unpacked),
       Effect.sync(() => {
         for (const chain of unpacked.chains) source.closeChain(chain)
         for (const copy of unpacked.copies) Memory.free(copy)
@@ -202,7 +218,7 @@ interface Unpacked {
 const assemble = Effect.fnUntraced(function* (
   source: Source,
   project: ProjectId,
-  { checksums, metadata, pack, session }: Pick<StoredEvent, "checksums" | "metadata" | "pack" | "session">,
+  { pack, session }: Pick<StoredEvent, "pack" | "session">,
   sizes: Pick<EventSummary, "inputsBytes" | "outputBytes"> | undefined,
   unpacked: Unpacked
 ) {
@@ -231,13 +247,7 @@ const assemble = Effect.fnUntraced(function* (
       yield* texts.load(value)
     }
   })
-  const payload = { inputs: yield* text(inputs, inputsBytes), output: yield* text(output, outputBytes) }
-  // Together with their sizes, which the other checksum covers.
-  const isAsSent =
-    (sizes === undefined || payload.inputs.length === inputsBytes) &&
-    Checksum.ofTexts(payload.inputs, payload.output, metadata) === checksums.texts
-  if (!isAsSent) throw new Damage("The checksum of the event's texts differs")
-  return payload
+  return { inputs: yield* text(inputs, inputsBytes), output: yield* text(output, outputBytes) }
 })
 
 const ownPack = Effect.fnUntraced(function* (

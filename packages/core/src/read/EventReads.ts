@@ -1,4 +1,4 @@
-/** Reads events, whole and in lists, and the long texts that they share. */
+/** Reads events, whole and in lists, the long texts that they share, and steps. */
 import * as Effect from "effect/Effect"
 import {
   type EventDamaged,
@@ -19,6 +19,7 @@ import * as EventPages from "./EventPages.ts"
 import * as EventReader from "./EventReader.ts"
 import { CollectGarbage, LargeReads } from "./LargeReads.ts"
 import * as SharedTextReader from "./SharedTextReader.ts"
+import * as StepReads from "./StepReads.ts"
 import { UnpackedCache } from "./UnpackedCache.ts"
 
 export interface EventPage {
@@ -27,7 +28,7 @@ export interface EventPage {
   readonly next: EventId | undefined
 }
 
-export interface EventReads {
+export interface EventReads extends StepReads.StepReads {
   /**
    * `reserve` is called with the size of the payload (bytes) before it is read. If it succeeds with false, the read fails with
    * `Overloaded`.
@@ -88,5 +89,6 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], lo
     return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
   })
 
-  return { getEvent, getSharedText, listEvents } satisfies EventReads
+  const reads: EventReads = { getEvent, getSharedText, listEvents, ...StepReads.make(storage, unpacked) }
+  return reads
 })

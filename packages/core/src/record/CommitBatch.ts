@@ -74,7 +74,7 @@ export interface Member {
  * A session that conflicts in the state that was just read has not changed: its row is damaged. It may do so once or twice
  * while the storage repairs its counters.
  */
-class RepeatedConflicts {
+export class RepeatedConflicts {
   readonly #last = new Map<string, { readonly state: string; readonly times: number }>()
 
   isTooOften(key: string, { index, state }: KnownSession): boolean {
@@ -198,7 +198,7 @@ const isShort = (members: ReadonlyArray<Member>): boolean =>
   members.length === 1 || members.reduce((bytes, { event }) => bytes + event.payload.text.length, 0) <= maxBytesAtOnce
 
 /** What was committed is known from now on. */
-const learn = (
+export const learn = (
   cache: SessionCache,
   sessions: ReadonlyMap<string, KnownSession>,
   drafts: ReadonlyArray<Drafted>,
@@ -218,7 +218,7 @@ const outcomeOf = ({ idempotency, summary: { id, receivedAt } }: AppendEvent): O
   idempotency
 })
 
-interface Drafted {
+export interface Drafted {
   readonly key: string
   readonly draft: Split.Draft
   readonly pack: NewPack
@@ -241,10 +241,16 @@ interface SplitEvent {
   readonly draft: Split.Draft
 }
 
+/** The payload of an event, or of a group of steps, and the key of its session. */
+export interface WithPayload {
+  readonly key: string
+  readonly event: Pick<PendingEvent, "payload">
+}
+
 /** Splits the events of a batch in their order, each on top of the one before. The cached indexes change only after the commit. */
 const splitter = (sessions: ReadonlyMap<string, KnownSession>) => {
   const forks = new Map<string, KnownSession["index"]>()
-  return ({ event, key }: Member): SplitEvent => {
+  return ({ event, key }: WithPayload): SplitEvent => {
     const { index, state } = sessions.get(key)!
     const fork = forks.get(key) ?? index.fork()
     forks.set(key, fork)
@@ -258,7 +264,11 @@ const packing = (events: number) => {
   return ({ draft, key, state }: SplitEvent): Drafted => ({ key, draft, pack: packOf(state, draft, effort) })
 }
 
-const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, sessions: ReadonlyMap<string, KnownSession>) {
+/** Writes the packs of a batch, in its order. */
+export const write = Effect.fnUntraced(function* (
+  batch: ReadonlyArray<WithPayload>,
+  sessions: ReadonlyMap<string, KnownSession>
+) {
   const split = splitter(sessions)
   const pack = packing(batch.length)
   const drafts: Array<Drafted> = []
@@ -274,7 +284,11 @@ const write = Effect.fnUntraced(function* (batch: ReadonlyArray<Member>, session
 })
 
 /** Splits a payload against the index of its session, which learns what is new. */
-const draftOf = ({ payload }: PendingEvent, state: KnownSession["state"], fork: KnownSession["index"]): Split.Draft => {
+const draftOf = (
+  { payload }: WithPayload["event"],
+  state: KnownSession["state"],
+  fork: KnownSession["index"]
+): Split.Draft => {
   const { knownPrefixes } = payload
   // The payload was scanned when its body arrived; an erasure may have changed the session since.
   const isCurrent = knownPrefixes.session === state?.number && knownPrefixes.generation === state.generation

@@ -1,4 +1,4 @@
-/** Events that wait to be committed, and what becomes of a batch of them. */
+/** Events, and groups of steps, that wait to be committed, and what becomes of a batch of them. */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,24 +9,32 @@ import type { SessionCache } from "../sessions/SessionCache.ts"
 import { keyOf } from "../sessions/SessionKey.ts"
 import type { Storage } from "../Storage.ts"
 import * as CommitBatch from "./CommitBatch.ts"
+import * as CommitSteps from "./CommitSteps.ts"
 import type * as CommitMetrics from "./CommitMetrics.ts"
 import type { EventIds } from "./EventIds.ts"
 import type { InFlightKeys } from "./InFlightKeys.ts"
 import type { QueueWait } from "./QueueWait.ts"
 
-export interface Job extends CommitBatch.Member {
+interface Waiting<Outcome> {
   readonly bytes: number
   readonly lane: number
   readonly node: number
-  readonly done: Deferred.Deferred<CommitBatch.Outcome, StorageUnavailable | Overloaded>
+  readonly done: Deferred.Deferred<Outcome, StorageUnavailable | Overloaded>
   /** When it began to wait. */
   readonly tick: number
 }
 
+export interface EventJob extends CommitBatch.Member, Waiting<CommitBatch.Outcome> {}
+
+/** Its lane is below 0, so that no batch has events and steps. */
+export interface StepsJob extends CommitSteps.Member, Waiting<CommitSteps.Outcome> {}
+
+export type Job = EventJob | StepsJob
+
 /** The sessions that became stale since a batch began. The batch may put what it read before into the cache. */
 export type StaleDuringBatch = Array<readonly [project: ProjectId, session: number]>
 
-export const jobOf = (event: CommitBatch.PendingEvent, nodes: Storage["Service"]["nodes"], tick: number): Job => {
+export const jobOf = (event: CommitBatch.PendingEvent, nodes: Storage["Service"]["nodes"], tick: number): EventJob => {
   const lane = nodes?.laneOf(event.session) ?? 0
   return {
     key: keyOf(event.project, event.session),
@@ -39,16 +47,41 @@ export const jobOf = (event: CommitBatch.PendingEvent, nodes: Storage["Service"]
   }
 }
 
+export const stepsJobOf = (
+  event: CommitSteps.PendingSteps,
+  nodes: Storage["Service"]["nodes"],
+  tick: number
+): StepsJob => {
+  const lane = nodes?.laneOf(event.session) ?? 0
+  return {
+    key: keyOf(event.project, event.session),
+    event,
+    bytes: event.steps.reduce((sum, { bytes }) => sum + bytes, 0),
+    lane: -1 - lane,
+    node: nodes?.nodeOf(lane) ?? 0,
+    done: Deferred.makeUnsafe(),
+    tick
+  }
+}
+
+/** Whether a batch is of steps, and not of events. */
+const areOfSteps = (batch: ReadonlyArray<Job>): batch is ReadonlyArray<StepsJob> => batch[0]!.lane < 0
+
+/** What became of a batch: the outcomes of its jobs, in order. */
+interface Committed extends Pick<CommitBatch.Committed, "written"> {
+  readonly outcomes: ReadonlyArray<CommitBatch.Outcome | CommitSteps.Outcome>
+}
+
 export type CompleteJobs = ReturnType<typeof completing>
 
 export const completing =
-  (inFlightKeys: InFlightKeys<Job>) =>
-  (jobs: ReadonlyArray<Job>, exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable | Overloaded>): void => {
+  (inFlightKeys: InFlightKeys<EventJob>) =>
+  (jobs: ReadonlyArray<Job>, exit: Exit.Exit<Committed, StorageUnavailable | Overloaded>): void => {
     for (const [index, { done, event }] of jobs.entries()) {
       if (event.idempotency !== undefined) inFlightKeys.release(scopeOf(event), event.idempotency.key)
       Deferred.doneUnsafe(
-        done,
-        Exit.map(exit, ({ outcomes }) => outcomes[index]!)
+        done as Deferred.Deferred<Committed["outcomes"][number], StorageUnavailable | Overloaded>,
+        Exit.map(exit, ({ outcomes }) => outcomes[index])
       )
     }
   }
@@ -69,7 +102,7 @@ interface Committing {
  * until the faulty event is alone.
  */
 export const committing = ({ completeJobs, ids, isTraced, metrics, sessions, storage, wait }: Committing) => {
-  const atOnce = (batch: ReadonlyArray<Job>) => {
+  const atOnce = (batch: ReadonlyArray<EventJob>) => {
     if (isTraced) return undefined
     try {
       return CommitBatch.commitAtOnce(storage, sessions, ids, batch)
@@ -78,9 +111,17 @@ export const committing = ({ completeJobs, ids, isTraced, metrics, sessions, sto
     }
   }
 
+  const start = (batch: ReadonlyArray<Job>): Effect.Effect<Committed, StorageUnavailable> => {
+    if (areOfSteps(batch)) {
+      return Effect.map(CommitSteps.commit(storage, sessions, batch), (outcomes) => ({ written: [], outcomes }))
+    }
+    const events = batch as ReadonlyArray<EventJob>
+    return atOnce(events) ?? CommitBatch.commit(storage, sessions, ids, events)
+  }
+
   const commitBatch = (batch: ReadonlyArray<Job>, stale: StaleDuringBatch, freeMs?: number): Effect.Effect<void> => {
     const startedMs = performance.now()
-    const end = (exit: Exit.Exit<CommitBatch.Committed, StorageUnavailable>): Effect.Effect<void> => {
+    const end = (exit: Exit.Exit<Committed, StorageUnavailable>): Effect.Effect<void> => {
       if (Exit.isFailure(exit)) {
         // Their cached indexes may already contain pieces of this batch.
         for (const { key } of batch) sessions.delete(key)
@@ -106,11 +147,9 @@ export const committing = ({ completeJobs, ids, isTraced, metrics, sessions, sto
       metrics.committed(exit.value.written, seconds)
       return Exit.void
     }
-    const committed = atOnce(batch)
+    const committed = start(batch)
     const exit = CommitBatch.exitOf(committed)
-    return exit === undefined
-      ? Effect.flatMap(Effect.exit(committed ?? CommitBatch.commit(storage, sessions, ids, batch)), end)
-      : end(exit)
+    return exit === undefined ? Effect.flatMap(Effect.exit(committed), end) : end(exit)
   }
   return commitBatch
 }

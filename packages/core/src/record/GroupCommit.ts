@@ -25,6 +25,7 @@ import type * as CommitBatch from "./CommitBatch.ts"
 import * as CommitJobs from "./CommitJobs.ts"
 import { CommitLimits } from "./CommitLimits.ts"
 import * as CommitMetrics from "./CommitMetrics.ts"
+import type * as CommitSteps from "./CommitSteps.ts"
 import { CommitQueue } from "./CommitQueue.ts"
 import { EventIds } from "./EventIds.ts"
 import { InFlightKeys } from "./InFlightKeys.ts"
@@ -40,6 +41,10 @@ export class GroupCommit extends Context.Service<
     readonly append: (
       event: CommitBatch.PendingEvent
     ) => Effect.Effect<CommitBatch.WrittenEvent, StorageUnavailable | Overloaded | IdempotencyKeyReused>
+    /** The same for a group of steps. */
+    readonly appendSteps: (
+      steps: CommitSteps.PendingSteps
+    ) => Effect.Effect<CommitSteps.Outcome, StorageUnavailable | Overloaded>
     /**
      * How many events may be under way, from their admission to their answers: one more would probably wait for too long. Refusing it at
      * once costs less. None while those that wait have waited for too long.
@@ -175,7 +180,7 @@ const make = Effect.gen(function* () {
   const { appendConcurrency } = storage
   const queue = new CommitQueue<CommitJobs.Job>(limits.batch, storage.nodes?.concurrency)
   const wait = new QueueWait(limits.queue.waitMs)
-  const inFlightKeys = new InFlightKeys<CommitJobs.Job>()
+  const inFlightKeys = new InFlightKeys<CommitJobs.EventJob>()
   const completeJobs = CommitJobs.completing(inFlightKeys)
   const metrics = yield* CommitMetrics.make
   const isTraced = yield* Spans.isTraced
@@ -210,13 +215,14 @@ const make = Effect.gen(function* () {
     batches.noteStale(project, session)
   })
 
-  const enqueue = (event: CommitBatch.PendingEvent): CommitJobs.Job => {
-    const job = CommitJobs.jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs))
+  const push = <Job extends CommitJobs.Job>(job: Job): Job => {
     queue.push(job)
     batches.schedule()
     waiting.watch()
     return job
   }
+  const enqueue = (event: CommitBatch.PendingEvent): CommitJobs.EventJob =>
+    push(CommitJobs.jobOf(event, storage.nodes, wait.tickOf(event.arrivedAtMs)))
 
   const appendOnce = (event: CommitBatch.PendingEvent, idempotency: Idempotency) => {
     const { isFirst, job } = inFlightKeys.claim(CommitJobs.scopeOf(event), idempotency.key, () => enqueue(event))
@@ -238,6 +244,10 @@ const make = Effect.gen(function* () {
             ? Deferred.await(enqueue(event).done)
             : appendOnce(event, event.idempotency)
         }
+      ),
+    appendSteps: (steps) =>
+      Effect.suspend(() =>
+        isClosed ? closed : Deferred.await(push(CommitJobs.stepsJobOf(steps, storage.nodes, wait.tickOf())).done)
       ),
     isRecording: () => queue.size + batches.size > 0,
     capacity: () =>

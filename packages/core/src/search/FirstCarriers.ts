@@ -91,8 +91,7 @@ export class FirstCarriers {
     const known = this.#texts.get(session)?.whole.get(pack)
     if (known !== undefined) return known
     const isOwn = scanned.candidates.has(pack) && !hasErased(scanned, pack)
-    const erased = isOwn ? [] : [...scanned.erased].filter((number) => number < pack).sort((a, b) => a - b)
-    return yield* this.#read(api, session, [...erased, pack])
+    return yield* this.#read(api, session, [...(isOwn ? [] : withoutEventsBelow(scanned, pack)), pack])
   })
 
   readonly #read = Effect.fnUntraced(function* (
@@ -221,6 +220,16 @@ export class FirstCarriers {
 export const hasErased = ({ candidates, erased }: ScannedSession, pack: number): boolean => {
   for (const number of erased) if (number < pack && candidates.has(number)) return true
   return false
+}
+
+/** The packs of no event from which a later event may have a piece that has the text, in ascending order. */
+const withoutEventsBelow = ({ erased, ofSteps }: ScannedSession, pack: number): ReadonlyArray<number> => {
+  // A piece of steps may be within one of later steps.
+  const first = Math.min(...[...erased].filter((number) => ofSteps.has(number)))
+  const later = [...ofSteps].filter((number) => number > first)
+  return Array.from(new Set([...erased, ...later]))
+    .filter((number) => number < pack)
+    .sort((a, b) => a - b)
 }
 
 /** Whether an event may have the text: in its own pack, or in a piece that it has of an event that was erased. */

@@ -32,8 +32,10 @@ const maxAttempts = 3
 interface ScannedPacks {
   /** The numbers of the packs that may hold the text. */
   readonly candidates: Set<number>
-  /** The packs whose events were erased: others may have what is in them. */
+  /** The packs whose events were erased, and those of steps that may hold the text: others may have what is in them. */
   readonly erased: Set<number>
+  /** All packs of steps. */
+  readonly ofSteps: Set<number>
   readonly damaged: Map<number, Damage>
   /** Those that were looked at and do not have it. */
   readonly others: Set<number>
@@ -52,7 +54,7 @@ export interface ScannedSession extends Omit<ScannedPacks, "shared"> {
   readonly session: number
   readonly to: number
   from: number
-  /** Whether events were ever erased from it. */
+  /** Whether events were ever erased from it, or steps added. */
   isOfErased: boolean
   /** Bytes of contents that were looked at. */
   bytes: number
@@ -155,7 +157,7 @@ export class PackScan {
     if (!(read instanceof Damage)) return read
     const [{ from, session, to }] = ranges as readonly [SessionRange]
     if (ranges.length === 1 && from === to) {
-      return [{ session, number: from, bytes: nothing, isKept: true, isOfErased: false }]
+      return [{ session, number: from, bytes: nothing, isKept: true, isOfSteps: false, isOfErased: false }]
     }
     const middle = from + Math.floor((to - from) / 2)
     const halves = [
@@ -176,6 +178,7 @@ export class PackScan {
       const found: ScannedPacks = {
         candidates: new Set(),
         erased: new Set(),
+        ofSteps: new Set(),
         damaged: new Map(),
         others: new Set(),
         shared: []
@@ -190,6 +193,10 @@ export class PackScan {
       }
       for (const pack of found.candidates) scanned.candidates.add(pack)
       for (const pack of found.erased) scanned.erased.add(pack)
+      for (const pack of found.ofSteps) {
+        scanned.ofSteps.add(pack)
+        if (found.candidates.has(pack)) scanned.erased.add(pack)
+      }
       for (const [pack, damage] of found.damaged) scanned.damaged.set(pack, damage)
       for (const pack of found.others) {
         if (!found.candidates.has(pack) && !found.damaged.has(pack)) scanned.others.add(pack)
@@ -208,7 +215,10 @@ export class PackScan {
     packs: ReadonlyArray<RangedPack>,
     found: ScannedPacks
   ): Effect.fn.Return<number, StorageUnavailable> {
-    for (const { isKept, number } of packs) if (!isKept) found.erased.add(number)
+    for (const { isKept, isOfSteps, number } of packs) {
+      if (!isKept) found.erased.add(number)
+      else if (isOfSteps) found.ofSteps.add(number)
+    }
     let lowest = from
     let isFirst = true
     /** Small packs that follow each other. */
@@ -307,6 +317,7 @@ const startAt = (session: number, pack: number): ScannedSession => ({
   bytes: 0,
   candidates: new Set(),
   erased: new Set(),
+  ofSteps: new Set(),
   damaged: new Map(),
   others: new Set()
 })

@@ -108,7 +108,8 @@ class Search {
           scanned = this.#scan.sessionOf(event)!
         }
         // Nearly all events: without an effect for each.
-        if (!scanned.isOfErased && scanned.others.has(event.pack)) {
+        const isWithout = () => scanned.from <= 1 && !hasErased(scanned, event.pack)
+        if (scanned.others.has(event.pack) && (!scanned.isOfErased || isWithout())) {
           last = event.id
           isBegun = true
           continue

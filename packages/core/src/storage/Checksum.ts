@@ -6,6 +6,7 @@ import * as DateTime from "effect/DateTime"
 import { crc32 } from "node:zlib"
 import { EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { PlacedStep, StepNames } from "./Steps.ts"
 
 /** Where the texts meet does not count: the other checksum covers the sizes of the first two. */
 export const ofTexts = (inputs: Uint8Array, output: Uint8Array, metadata: string | null): number =>
@@ -22,4 +23,17 @@ export const ofSummary = (project: ProjectId, summary: EventSummary): number => 
     if (value !== null) values.push(field, DateTime.isDateTime(value) ? value.epochMilliseconds : value)
   }
   return crc32(JSON.stringify(values)) | 0
+}
+
+/** Of a step's row, and of its text in the pack. */
+export const ofStep = (
+  project: ProjectId,
+  { agent, agentVersion, person, receivedAt, session }: StepNames,
+  { occurredAt, spanId, traceId }: Pick<PlacedStep, "occurredAt" | "spanId" | "traceId">,
+  text: Uint8Array | string
+): number => {
+  const times = [receivedAt.epochMilliseconds, occurredAt.epochMilliseconds]
+  return (
+    crc32(text, crc32(JSON.stringify([project, session, agent, agentVersion, person, ...times, traceId, spanId]))) | 0
+  )
 }

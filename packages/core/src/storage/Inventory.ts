@@ -29,8 +29,10 @@ export interface PackPage {
 }
 
 export interface ListedPack extends SweepPack {
-  /** The number of the agent whose event wrote it. */
+  /** The number of the agent whose event, or whose steps, it was written for. */
   readonly agent: number
+  /** Whether it was written for steps, and not for an event. */
+  readonly isOfSteps: boolean
 }
 
 export interface ListedShared {

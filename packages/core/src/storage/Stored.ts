@@ -62,9 +62,11 @@ export interface RangedPack {
   readonly session: number
   readonly number: number
   readonly bytes: Uint8Array | undefined
-  /** Whether the pack's event still exists. */
+  /** Whether the pack's event, or one of its steps, still exists. */
   readonly isKept: boolean
-  /** Whether events were ever erased from the session. */
+  /** Whether it was written for steps, and not for an event. */
+  readonly isOfSteps: boolean
+  /** Whether events were ever erased from the session, or steps were added to it: others may have what is in their packs. */
   readonly isOfErased: boolean
 }
 

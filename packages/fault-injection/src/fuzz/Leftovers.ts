@@ -44,7 +44,7 @@ export const storedPacks = Effect.gen(function* () {
   } satisfies StoredPacks
 })
 
-const tablesOfSessions = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"] as const
+const tablesOfSessions = ["sessions", "events", "steps", "packs", "shared_piece_owners", "storage_usage"] as const
 
 /** Describes the rows that remain. */
 const rowsLeft = Effect.fnUntraced(function* (

@@ -72,11 +72,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         first === undefined || first.session_number === null
           ? undefined
           : { ...toSessionState(first as SessionRow), pendingSweep: Number(first.pending_sweep) },
-      packs: rows.flatMap(({ agent_number, kept, pack, pack_number }) =>
-        pack_number === null
-          ? []
-          : [{ number: Number(pack_number), bytes: pack, isKept: Number(kept) === 1, agent: Number(agent_number) }]
-      ),
+      packs: rows.flatMap(({ agent_number, kept, pack, pack_number }) => {
+        if (pack_number === null) return []
+        const of = { isKept: Number(kept) > 0, isOfSteps: Number(kept) === 2, agent: Number(agent_number) }
+        return [{ number: Number(pack_number), bytes: pack, ...of }]
+      }),
       isLast: count === sizes.length
     }
   })

@@ -8,7 +8,7 @@ import type { Integer } from "../sql/RowDecoding.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 
 /** The session numbers of these tables must exist. */
-const tables = ["sessions", "events", "packs", "shared_piece_owners", "storage_usage"]
+const tables = ["sessions", "events", "steps", "packs", "shared_piece_owners", "storage_usage"]
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) =>
   Effect.fn("SqlStorage.nextSession")(function* (project: ProjectId, after: number) {

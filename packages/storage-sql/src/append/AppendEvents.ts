@@ -1,4 +1,4 @@
-/** Appends events, in one transaction. */
+/** Appends events, or steps, in one transaction. */
 import { type AppendEvent, KeyConflict, type ProjectId, SessionConflict, type TakenKey } from "@tachograph/core"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,8 +12,9 @@ import * as Derivation from "../rollup/Derivation.ts"
 import { isCorruption } from "../sql/SqlErrors.ts"
 import * as AppendAtOnce from "./AppendAtOnce.ts"
 import * as AppendInOneStatement from "./AppendInOneStatement.ts"
+import * as AppendSteps from "./AppendSteps.ts"
 import * as AppendToProject from "./AppendToProject.ts"
-import * as CounterRepair from "./CounterRepair.ts"
+import * as DamageRepair from "./DamageRepair.ts"
 import type * as EventRows from "./EventRows.ts"
 import * as IdempotencyKeys from "./IdempotencyKeys.ts"
 import * as NewIds from "./NewIds.ts"
@@ -22,8 +23,11 @@ import * as SharedPieces from "./SharedPieces.ts"
 /** In the order of the projects' numbers: all transactions lock in this order. */
 type ByProject = ReadonlyArray<EventRows.Batch>
 
-const sessionsOf = (events: ReadonlyArray<AppendEvent>): ReadonlyArray<string> =>
-  Array.from(new Set(events.map(({ summary }) => summary.session)))
+const sessionsOf = ({ events, project_id }: EventRows.Batch): DamageRepair.Sessions => ({
+  project: events[0]!.project,
+  project_id,
+  sessions: Array.from(new Set(events.map(({ summary }) => summary.session)))
+})
 
 export const make = (
   sql: SqlClient.SqlClient,
@@ -40,7 +44,9 @@ export const make = (
   const inOneStatement = AppendInOneStatement.make(sql, agentVersions)
   const atOnce = AppendAtOnce.make(sql, { projects, kinds, agentVersions, clock })
   const appendToProject = AppendToProject.make(sql, projects, derivation, agentVersions, pieces)
-  const { repair, repairStates } = CounterRepair.make(sql)
+  const repairs = DamageRepair.make(sql)
+  const { afterConflict, afterDamage } = repairs
+  const appendSteps = AppendSteps.make(sql, { projects, agentVersions, pieces, repairs })
 
   const appendInSteps = Effect.fnUntraced(function* (
     byProject: ByProject,
@@ -70,21 +76,6 @@ export const make = (
       TwoPhaseCommit.transaction(sql, appendInSteps(...args), ({ isOfOneNode }) => isOfOneNode),
       ({ sessions }) => sessions
     )
-
-  /** What to do about the error of a transaction that damaged rows stood in the way of. */
-  const afterDamage = Effect.fnUntraced(function* (byProject: ByProject, error: SqlError.SqlError) {
-    // The database cannot read a shared piece.
-    if (isCorruption(error)) return yield* append(byProject, "replace")
-    if (error.reason._tag !== "UniqueViolation") return yield* error
-    const repairs = Effect.forEach(byProject, ({ events, project_id }) => repair(project_id, sessionsOf(events)))
-    const raised = yield* TwoPhaseCommit.onAllNodes(sql, repairs)
-    if (raised.every((counters) => counters === 0)) return yield* error
-    return yield* new SessionConflict({
-      sessions: byProject.flatMap(({ events }) =>
-        sessionsOf(events).map((session) => ({ project: events[0]!.project, session }))
-      )
-    })
-  })
 
   /** Undefined if nothing was appended, for whatever reason: the steps do it, or say why not. */
   const tryQuickly = (batch: EventRows.Batch): Effect.Effect<ReadonlyArray<number> | undefined, SqlError.SqlError> => {
@@ -120,15 +111,15 @@ export const make = (
     }
     if (missing.size > 0) yield* newIds.checkDelay(events)
     const sessions = yield* append(byProject, "compare", missing).pipe(
-      Effect.catchTag("SqlError", (error) => afterDamage(byProject, error)),
+      Effect.catchTag("SqlError", (error) =>
+        afterDamage(byProject.map(sessionsOf), error, append(byProject, "replace"))
+      ),
       // The event that is there is acknowledged again.
       Effect.tapErrorTag("key-conflict", () => Dialects.of(sql).waitUntilKept),
-      Effect.tapErrorTag("session-conflict", () =>
-        Effect.forEach(byProject, ({ events, project_id }) => repairStates(project_id, sessionsOf(events)))
-      )
+      Effect.tapErrorTag("session-conflict", () => afterConflict(byProject.map(sessionsOf)))
     )
     return events.map((event) => sessions.get(event)!)
   })
 
-  return { appendEvents, appendAtOnce: isSerial ? atOnce.appendAtOnce : undefined }
+  return { appendSteps, appendEvents, appendAtOnce: isSerial ? atOnce.appendAtOnce : undefined }
 }

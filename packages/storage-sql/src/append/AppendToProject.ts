@@ -6,8 +6,6 @@ import * as BulkValues from "../dialect/BulkValues.ts"
 import * as DataModifyingWith from "../dialect/DataModifyingWith.ts"
 import * as TwoPhaseCommit from "../dialect/TwoPhaseCommit.ts"
 import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
-import * as NodeCopies from "../names/NodeCopies.ts"
-import * as PeopleInUse from "../names/PeopleInUse.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as Derivation from "../rollup/Derivation.ts"
@@ -16,6 +14,7 @@ import * as EventColumns from "../sql/EventColumns.ts"
 import * as EventNumbers from "./EventNumbers.ts"
 import * as EventRows from "./EventRows.ts"
 import * as NewIds from "./NewIds.ts"
+import * as NodeChecks from "./NodeChecks.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import type * as SharedPieces from "./SharedPieces.ts"
 
@@ -26,32 +25,13 @@ export const make = (
   agentVersions: AgentVersionNumbers.AgentVersions,
   pieces: SharedPieces.SharedPieces
 ) => {
-  const isDistributed = Bucket.isDistributed(sql)
   const space = SpaceCounters.make(sql, projects)
   const counters = SessionCounters.make(sql)
-  const copies = NodeCopies.make(sql)
+  const checkNodes = NodeChecks.make(sql, agentVersions)
   const newIds = NewIds.make(sql)
   const numbersOf = EventNumbers.make(sql, agentVersions)
   const packColumns = BulkValues.make(sql, BulkValues.named({ ...EventRows.packTypes, ...Bucket.types(sql) }))
   const eventColumns = BulkValues.make(sql, EventColumns.toInsert(sql))
-
-  /** Stores the shared pieces, and counts the new ones. */
-  const ownPieces = Effect.fnUntraced(function* (
-    project_id: number,
-    owners: Parameters<typeof pieces.own>[1],
-    existing: SharedPieces.Existing,
-    missing: SharedPieces.Missing,
-    increments: SpaceCounters.Increments
-  ) {
-    if (owners.every(({ shared }) => shared.length === 0)) return
-    for (const piece of yield* pieces.own(project_id, owners, existing, missing)) {
-      increments.add(SpaceCounters.ofPieces(sql, Bucket.ofPiece(piece.sha256)), {
-        entries: 1,
-        new_bytes: piece.size,
-        stored_bytes: piece.bytes().length
-      })
-    }
-  })
 
   /** Returns the sessions that conflict, or the number of each event's session, and whether all rows are on the node of the sessions. */
   return Effect.fnUntraced(function* (
@@ -70,22 +50,7 @@ export const make = (
     // Before what takes the longest: the ids are no older then than what came before.
     yield* newIds.checkAge(events, now)
 
-    if (isDistributed) {
-      const uses = summaries.flatMap(({ person, session }) =>
-        person === null ? [] : [{ session: sessions.get(session)!, person: people.get(person)! }]
-      )
-      yield* PeopleInUse.lock(sql, project_id, uses)
-      yield* copies.check(
-        project_id,
-        summaries.map((summary, n) => ({
-          ...versions(summary),
-          session_number: sessions.get(summary.session)!,
-          lane: Bucket.laneOf(sql, summary.session),
-          kind_number: batch.kinds[n]!,
-          isCommitted: agentVersions.cached(project_id, summary) !== undefined
-        }))
-      )
-    }
+    yield* checkNodes(project_id, summaries, { people, sessions, versions }, batch.kinds)
 
     const rows = EventRows.rowsOf(sql, batch, {
       session: ({ session }) => sessions.get(session)!,
@@ -96,7 +61,7 @@ export const make = (
       session_number: sessions.get(summary.session)!,
       shared: pack.shared
     }))
-    yield* ownPieces(project_id, owners, existing, missing, rows.increments)
+    yield* pieces.own(project_id, owners, existing, missing, rows.increments)
     yield* DataModifyingWith.asOneStatement(sql, [
       ...BulkValues.chunks(rows.packs).map(
         (chunk) => sql`INSERT INTO packs ${packColumns.names} ${packColumns.toInsert(chunk)}`

@@ -1,5 +1,5 @@
-/** The numbers of what events name: people, sessions, and the versions of agents. Those that do not exist are created. */
-import type { AppendEvent, EventSummary } from "@tachograph/core"
+/** The numbers of what events and steps name: people, sessions, and the versions of agents. Those that do not exist are created. */
+import type { EventSummary, NewPack } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -8,13 +8,18 @@ import type * as AgentVersionNumbers from "../names/AgentVersionNumbers.ts"
 import * as NumberedNames from "../names/NumberedNames.ts"
 import * as SessionNumbers from "../names/SessionNumbers.ts"
 
+/** What an event, or a group of steps, names. */
+export type Names = Pick<EventSummary, "agent" | "agentVersion" | "person" | "receivedAt" | "session">
+
+/** A pack to append. */
+export interface Appended {
+  readonly pack: NewPack
+  readonly summary: Names
+}
+
 /** Within a transaction. `areNew`: whether a person or a version is, of which every node of a distributed database has a copy. */
 export const make = (sql: SqlClient.SqlClient, agentVersions: AgentVersionNumbers.AgentVersions) =>
-  Effect.fnUntraced(function* (
-    project_id: number,
-    events: ReadonlyArray<AppendEvent>,
-    summaries: ReadonlyArray<EventSummary>
-  ) {
+  Effect.fnUntraced(function* (project_id: number, appended: ReadonlyArray<Appended>, summaries: ReadonlyArray<Names>) {
     const people = new Map(
       summaries.flatMap(({ person, receivedAt }) =>
         person === null ? [] : [[person, { properties: null, created_at: receivedAt.epochMilliseconds }] as const]
@@ -22,7 +27,7 @@ export const make = (sql: SqlClient.SqlClient, agentVersions: AgentVersionNumber
     )
     const expected = new Map<string, number>()
     const newSessions = new Map<string, NumberedNames.Columns>()
-    for (const { pack, summary } of events) {
+    for (const { pack, summary } of appended) {
       if (pack.session === undefined) newSessions.set(summary.session, {})
       else expected.set(summary.session, pack.session.number)
     }
@@ -42,3 +47,5 @@ export const make = (sql: SqlClient.SqlClient, agentVersions: AgentVersionNumber
     const versions = yield* agentVersions.createVersions(createdAgents)
     return { areNew, people: peopleNumbers, sessions, versions }
   })
+
+export type Numbers = Effect.Success<ReturnType<ReturnType<typeof make>>>

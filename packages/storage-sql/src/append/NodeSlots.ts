@@ -3,7 +3,7 @@
  * up and its batch has ended for the queue: Citus cannot cancel a COMMIT, and the driver waits for the answer to a cancellation. Such an
  * append also keeps its slot, so that appends to the node never get the connections that others need.
  */
-import type { AppendEvent, Nodes } from "@tachograph/core"
+import type { Nodes, SessionId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
@@ -13,10 +13,10 @@ const cancelling = "6 seconds"
 /** So many appends of a node at the same time. Others wait, without a connection. */
 export const make = ({ concurrency, laneOf, nodeOf }: Nodes) => {
   const slots = new Map<number, Semaphore.Semaphore>()
-  return <A, E>(events: ReadonlyArray<AppendEvent>, append: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    const [first] = events
-    if (first === undefined) return append
-    const node = nodeOf(laneOf(first.summary.session))
+  /** `session` is that of what is appended first. */
+  return <A, E>(session: SessionId | undefined, append: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    if (session === undefined) return append
+    const node = nodeOf(laneOf(session))
     let ofNode = slots.get(node)
     if (ofNode === undefined) slots.set(node, (ofNode = Semaphore.makeUnsafe(concurrency)))
     return ofNode.withPermits(1)(Effect.onInterrupt(append, () => Effect.sleep(cancelling)))

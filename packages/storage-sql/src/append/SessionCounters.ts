@@ -1,5 +1,5 @@
 /** The counters in a session's row. They tell an append whether the session is still as its packs were written for. */
-import type { AppendEvent } from "@tachograph/core"
+import type { NewPack } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -21,6 +21,12 @@ const incrementTypes = {
   stored: "bigint"
 } as const satisfies BulkValues.Types
 
+/** A pack to append to a session. */
+interface Appended {
+  readonly pack: NewPack
+  readonly summary: { readonly session: string }
+}
+
 /** `generation` and `packs` are what the row must hold; the others are added to its counters. */
 type Increment = BulkValues.Row<keyof typeof incrementTypes> & {
   readonly packs: number
@@ -34,15 +40,15 @@ export const incrementColumns: BulkValues.Columns<Increment> = BulkValues.named(
 export const incrementsOf = (
   project_id: number,
   sessions: ReadonlyMap<string, number>,
-  events: ReadonlyArray<AppendEvent>
+  appended: ReadonlyArray<Appended>
 ) => {
   const conflicts: Array<string> = []
   const increments: Array<Increment> = []
-  const bySession = Map.groupBy(events, ({ summary }) => summary.session as string)
+  const bySession = Map.groupBy(appended, ({ summary }) => summary.session as string)
   for (const [session, session_number] of sessions) {
     const packs = bySession.get(session)!.map(({ pack }) => pack)
     const { number, session: expected = { number: session_number, generation: 0 } } = packs[0]!
-    const sum = (of: (pack: AppendEvent["pack"]) => number) => packs.reduce((total, pack) => total + of(pack), 0)
+    const sum = (of: (pack: NewPack) => number) => packs.reduce((total, pack) => total + of(pack), 0)
     if (expected.number !== session_number) {
       conflicts.push(session)
       continue
@@ -120,15 +126,15 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   /**
-   * Counts the events' packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict, and the
+   * Counts the packs, and locks the sessions' rows until the transaction ends. Returns the sessions that conflict, and the
    * time by the database's clock (ms) if it has many writers.
    */
   const add = Effect.fnUntraced(function* (
     project_id: number,
     sessions: ReadonlyMap<string, number>,
-    events: ReadonlyArray<AppendEvent>
+    appended: ReadonlyArray<Appended>
   ) {
-    const { conflicts, increments } = incrementsOf(project_id, sessions, events)
+    const { conflicts, increments } = incrementsOf(project_id, sessions, appended)
     const updated = new Set<string>()
     let now: number | undefined
     for (const { buckets, rows } of Bucket.split(sql, increments, (each) => Bucket.ofSession(each.session_id))) {

@@ -7,6 +7,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Locks from "../dialect/Locks.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as SpaceCounters from "../space/SpaceCounters.ts"
 import * as Attempts from "../sql/Attempts.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
 import * as PieceRows from "./PieceRows.ts"
@@ -47,18 +48,19 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /**
    * Stores pieces and their owners, in a transaction. Locks the pieces that exist, so that none of them is deleted for want
-   * of owners before the transaction ends. Returns the pieces that are new.
+   * of owners before the transaction ends. Counts the pieces that are new in `increments`.
    */
   const own = Effect.fnUntraced(function* (
     project_id: number,
     owners: ReadonlyArray<{ readonly session_number: number; readonly shared: ReadonlyArray<SharedPiece> }>,
     existing: Existing,
-    missingBefore: Missing
+    missingBefore: Missing,
+    increments: SpaceCounters.Increments
   ) {
+    if (owners.every(({ shared }) => shared.length === 0)) return
     const pieces = new Map(
       owners.flatMap(({ shared }) => shared.map((each) => [Hex.encode(each.sha256), each] as const))
     )
-    const added: Array<SharedPiece> = []
     const isNew = missingBefore.get(project_id) ?? new Set<string>()
     // All transactions lock them in this order.
     const byShard = Bucket.split(sql, Array.from(pieces.keys()).sort(), (name) =>
@@ -89,7 +91,9 @@ export const make = (sql: SqlClient.SqlClient) => {
           project_id,
           Array.from(missing, (each) => pieces.get(each)!)
         )) {
-          added.push(pieces.get(name)!)
+          const { bytes, sha256, size } = pieces.get(name)!
+          const counted = { entries: 1, new_bytes: size, stored_bytes: bytes().length }
+          increments.add(SpaceCounters.ofPieces(sql, Bucket.ofPiece(sha256)), counted)
           missing.delete(name)
         }
         maybeExisting = Array.from(missing)
@@ -102,7 +106,6 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* sql`INSERT INTO shared_piece_owners ${ownerColumns.names} ${ownerColumns.toInsert(chunk)}
         ON CONFLICT (project_id, session_number, sha256${Bucket.andColumn(sql)}) DO NOTHING`
     }
-    return added
   })
 
   /**

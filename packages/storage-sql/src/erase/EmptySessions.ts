@@ -19,7 +19,7 @@ export const make = (
   { repairing: repairingIn }: IndexRepair.Repairs
 ) => {
   const finish = SweepEnd.make(sql, projects)
-  const repairing = repairingIn(["sessions", "packs", "shared_pieces", "shared_piece_owners"])
+  const repairing = repairingIn(["sessions", "steps", "packs", "shared_pieces", "shared_piece_owners"])
 
   const deleteIn = Effect.fnUntraced(function* (project_id: number, session: number, limit: number) {
     const isOfSession = Bucket.isOfSession(sql, project_id, session)
@@ -28,6 +28,9 @@ export const make = (
       WHERE ${isOfSession} ${Locks.update(sql)}`
     if (row === undefined) return undefined
     if ((yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`).length > 0) return undefined
+    const steps = yield* sql`DELETE FROM steps WHERE ${isOfSession} AND trace_id IN (
+        SELECT trace_id FROM steps WHERE ${isOfSession} ORDER BY trace_id LIMIT ${limit}) RETURNING 1 AS deleted`
+    if (steps.length >= limit) return { pieces: 0, bytes: 0, session: false }
     const deleted = yield* sql<{ size: Integer }>`DELETE FROM packs WHERE ${isOfSession} AND pack_number IN (
         SELECT pack_number FROM packs WHERE ${isOfSession} ORDER BY pack_number LIMIT ${limit})
       RETURNING octet_length(pack) AS size`

@@ -29,7 +29,7 @@ export const make = (
   requestScrub: Effect.Effect<void, SqlError.SqlError>,
   { repairing: repairingIn }: IndexRepair.Repairs
 ) => {
-  const { namedByEvents, readPacks, stepDown } = SweptPacks.make(sql)
+  const { namedPacks, readPacks, stepDown } = SweptPacks.make(sql)
   const finish = SweepEnd.make(sql, projects)
   const space = SpaceCounters.make(sql, projects)
   const sizes = SessionSizes.make(sql)
@@ -62,7 +62,7 @@ export const make = (
     const { from, isLast } = yield* stepDown(project_id, session, request)
     const rows = yield* readPacks(project_id, session, from, request.to)
     const added = yield* readPacks(project_id, session, request.above + 1)
-    const named = request.named ?? (yield* namedByEvents(project_id, session))
+    const named = request.named ?? (yield* namedPacks(project_id, session))
     const ofRow = SweptPacks.toSweepPack(named)
     const stepPacks = lastWithinStep(rows.map(ofRow))
     const { done, packs, pieces, value } = rewrite({

@@ -1,4 +1,4 @@
-/** Deletes people without events. */
+/** Deletes people without events and steps. */
 import { Errors, type PersonId, type ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -27,9 +27,11 @@ export const make = (
       WHERE project_id = ${project_id} AND person_id = ${id} ${Locks.update(sql)}`
     if (row === undefined) return yield* new Errors.PersonNotFound()
     const number = Number(row.person_number)
-    const events = yield* sql`SELECT 1 FROM events
-      WHERE project_id = ${project_id} AND person_number = ${number} LIMIT 1`
-    if (events.length > 0) return false
+    for (const table of ["events", "steps"]) {
+      const rows = yield* sql`SELECT 1 FROM ${sql(table)}
+        WHERE project_id = ${project_id} AND person_number = ${number} LIMIT 1`
+      if (rows.length > 0) return false
+    }
     yield* sql`DELETE FROM people WHERE project_id = ${project_id} AND person_id = ${id}`
     return true
   })

@@ -18,13 +18,16 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   ) {
     const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const deleted = yield* DisownedPieces.disown(sql, project_id, session, owned)
-    const events = yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`
+    const [events, steps] = [
+      yield* sql`SELECT 1 FROM events WHERE ${isOfSession} LIMIT 1`,
+      yield* sql`SELECT 1 FROM steps WHERE ${isOfSession} LIMIT 1`
+    ]
     // Keeps the count, negated, so that a later erasure counts on from it: a sweep that began before this one must not take
     // that erasure for the one it has swept.
     const swept = yield* sql`UPDATE sessions SET pending_sweep = -abs(pending_sweep),
         erased_pieces = history + parts - ${remaining}
       WHERE ${isOfSession} AND pending_sweep = ${pendingSweep} RETURNING session_number`
-    const isEmpty = swept.length > 0 && events.length === 0
+    const isEmpty = swept.length > 0 && events.length + steps.length === 0
     if (isEmpty) yield* sql`DELETE FROM sessions WHERE ${isOfSession}`
     // What a session has counted before this step includes what the step takes away.
     const counted = isEmpty ? yield* space.remove(project_id, session, Bucket.ofNumber(session)) : increments

@@ -18,13 +18,13 @@ interface PackRow {
 /** Bytes of packs that one step reads; at least one pack. */
 const maxStepBytes = 8 * 1024 * 1024
 
-/** `named` are the packs that events name: what damage marks as erased is kept all the same. */
+/** `named` are the packs that events and steps name: what damage marks as erased is kept all the same. */
 export const toSweepPack =
   (named: ReadonlySet<number>) =>
   ({ kept, pack, pack_number }: PackRow) => ({
     number: Number(pack_number),
     bytes: pack,
-    isKept: Number(kept) === 1 || named.has(Number(pack_number))
+    isKept: Number(kept) > 0 || named.has(Number(pack_number))
   })
 
 export const make = (sql: SqlClient.SqlClient) => {
@@ -44,12 +44,14 @@ export const make = (sql: SqlClient.SqlClient) => {
         ${to === undefined ? sql.literal("") : sql`AND pack_number <= ${to}`}
       ORDER BY pack_number`
 
-  /** The packs that the session's events name. Reads all of them: once in a sweep. */
-  const namedByEvents = Effect.fnUntraced(function* (project_id: number, session: number) {
+  /** The packs that the session's events and steps name. Reads all of them: once in a sweep. */
+  const namedPacks = Effect.fnUntraced(function* (project_id: number, session: number) {
+    const isOfSession = Bucket.isOfSession(sql, project_id, session)
     const rows = yield* sql<{ pack_number: Integer }>`SELECT pack_number FROM events e
-      ${EventIndex.hint(sql, "events_by_session")} WHERE ${Bucket.isOfSession(sql, project_id, session)}`
+      ${EventIndex.hint(sql, "events_by_session")} WHERE ${isOfSession}
+      UNION ALL SELECT pack_number FROM steps WHERE ${isOfSession}`
     return new Set(rows.map((row) => Number(row.pack_number)))
   })
 
-  return { stepDown, readPacks, namedByEvents }
+  return { stepDown, readPacks, namedPacks }
 }

@@ -15,7 +15,8 @@ interface Use extends AgentVersionNumbers.Numbers {
   readonly session_number: number
   /** The lane of the session: its events are on one node. */
   readonly lane: number
-  readonly kind_number: number
+  /** Steps have none. */
+  readonly kind_number: number | null
   /** Whether its agent and version were committed before this transaction. */
   readonly isCommitted: boolean
 }
@@ -55,9 +56,9 @@ export const make = (sql: SqlClient.SqlClient) => {
         JOIN agents a ON a.project_id = s.project_id AND a.agent_number = wanted.agent_number
         JOIN agent_versions v ON v.project_id = s.project_id AND v.agent_number = wanted.agent_number
           AND v.agent_version_number = wanted.agent_version_number
-        JOIN event_kinds k ON k.project_id = s.project_id AND k.kind_number = wanted.kind_number
+        LEFT JOIN event_kinds k ON k.project_id = s.project_id AND k.kind_number = wanted.kind_number
         WHERE s.project_id = ${project_id} AND s.session_number = ${session_number}
-          ${Bucket.and(sql, Bucket.ofNumber(session_number), "s.")}`,
+          AND (wanted.kind_number IS NULL OR k.kind_number IS NOT NULL)${Bucket.and(sql, Bucket.ofNumber(session_number), "s.")}`,
       ([row]) => Number(row!.count)
     )
   }

@@ -117,7 +117,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       session: Number(row.session_number),
       number: Number(row.pack_number),
       bytes: row.pack ?? undefined,
-      isKept: Number(row.kept) === 1,
+      isKept: Number(row.kept) > 0,
+      isOfSteps: Number(row.kept) === 2,
       isOfErased: Number(row.pending_sweep ?? 0) !== 0
     }))
   })

@@ -126,6 +126,7 @@ export const look: (storage: Service, project: ProjectId, forbidden?: ReadonlyAr
           say(`event ${id} cannot be read: ${error}`)
         }
       }
+      for (const { pack } of yield* storage.listSteps(project, number, undefined, 1_000_000)) kept.delete(pack)
       for (const pack of kept) say(`session ${number}: pack ${pack} is kept without an event`)
 
       const counted = usage.sessions.find((each) => each.session === session)

@@ -24,8 +24,17 @@ const strayRows: Readonly<Record<string, string>> = {
     AND NOT EXISTS (
     SELECT 1 FROM people p WHERE p.project_id = e.project_id AND p.person_number = e.person_number)`,
   "a kept pack without an event, or another pack with one": `SELECT project_id, session_number, pack_number, kept
-    FROM packs p WHERE kept <> (SELECT count(*) FROM events e WHERE e.project_id = p.project_id
+    FROM packs p WHERE CASE kept WHEN 2 THEN 0 ELSE kept END <> (SELECT count(*) FROM events e WHERE e.project_id = p.project_id
       AND e.session_number = p.session_number AND e.pack_number = p.pack_number)`,
+  "a kept pack without steps, or another pack with some": `SELECT project_id, session_number, pack_number, kept
+    FROM packs p WHERE (kept = 2) <> EXISTS (SELECT 1 FROM steps t WHERE t.project_id = p.project_id
+      AND t.session_number = p.session_number AND t.pack_number = p.pack_number)`,
+  "a step without a pack": `SELECT project_id, session_number, pack_number FROM steps t WHERE NOT EXISTS (
+    SELECT 1 FROM packs p WHERE p.project_id = t.project_id AND p.session_number = t.session_number
+      AND p.pack_number = t.pack_number)`,
+  "a step without a person": `SELECT project_id, person_number FROM steps t WHERE person_number IS NOT NULL
+    AND NOT EXISTS (
+    SELECT 1 FROM people p WHERE p.project_id = t.project_id AND p.person_number = t.person_number)`,
   "an event without a pack": `SELECT project_id, session_number, pack_number FROM events e WHERE NOT EXISTS (
     SELECT 1 FROM packs p WHERE p.project_id = e.project_id AND p.session_number = e.session_number
       AND p.pack_number = e.pack_number)`,

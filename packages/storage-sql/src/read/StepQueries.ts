@@ -1,0 +1,87 @@
+/** Reads the rows of steps, with the names that their numbers stand for. */
+import {
+  type AgentName,
+  type AgentVersionName,
+  type PersonId,
+  type ProjectId,
+  type SessionId,
+  type SpanId,
+  type StepPlace,
+  type StoredStep,
+  type TraceId,
+  Uuid
+} from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
+import * as StoredBytes from "../dialect/StoredBytes.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type * as Projects from "../names/Projects.ts"
+import { type Integer, orUndefined, time } from "../sql/RowDecoding.ts"
+
+/** A name is null that does not exist: a step of it is damaged. */
+interface StepRow {
+  readonly session_id: SessionId
+  readonly agent_name: AgentName
+  readonly agent_version_name: AgentVersionName
+  readonly person_id: PersonId | null
+  readonly occurred_at: Integer
+  readonly received_at: Integer
+  readonly pack_number: Integer
+  readonly text_start: Integer
+  readonly text_bytes: Integer
+  readonly checksum: Integer
+  readonly trace_id: UuidColumn.StoredId
+  readonly span_id: Uint8Array
+}
+
+/** Damage can make it any value, which is not what the checksum says then. */
+const timeOf = (value: Integer) => orUndefined(() => time(value)) ?? time(0)
+
+const toStep = (row: StepRow): StoredStep => ({
+  session: row.session_id,
+  agent: row.agent_name,
+  agentVersion: row.agent_version_name,
+  person: row.person_id,
+  occurredAt: timeOf(row.occurred_at),
+  receivedAt: timeOf(row.received_at),
+  pack: Number(row.pack_number),
+  start: Number(row.text_start),
+  bytes: Number(row.text_bytes),
+  checksum: Number(row.checksum),
+  traceId: (orUndefined(() => UuidColumn.decode(row.trace_id)) ?? "").replaceAll("-", "") as TraceId,
+  spanId: Uuid.bytesToHex(row.span_id) as SpanId
+})
+
+export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
+  const columns = sql`s.session_id, a.agent_name, v.agent_version_name, p.person_id, t.occurred_at, t.received_at,
+    t.pack_number, t.text_start, t.text_bytes, t.checksum, ${StoredBytes.select(sql, "t.trace_id")},
+    ${StoredBytes.select(sql, "t.span_id")}`
+  // Left joins, so that a damaged number does not hide the step.
+  const joins = sql`LEFT JOIN sessions s ON s.project_id = t.project_id AND s.session_number = t.session_number
+      ${Bucket.andSame(sql, "s", "t")}
+    LEFT JOIN agents a ON a.project_id = t.project_id AND a.agent_number = t.agent_number
+    LEFT JOIN agent_versions v ON v.project_id = t.project_id AND v.agent_number = t.agent_number
+      AND v.agent_version_number = t.agent_version_number
+    LEFT JOIN people p ON p.project_id = t.project_id AND p.person_number = t.person_number`
+
+  const listSteps = Effect.fn("SqlStorage.listSteps")(function* (
+    project: ProjectId,
+    session: number,
+    after: StepPlace | undefined,
+    limit: number
+  ) {
+    const project_id = yield* projects.find(project)
+    const isAfter =
+      after === undefined
+        ? sql.literal("")
+        : sql`AND (t.occurred_at, t.pack_number, t.text_start) > (${after.occurredAtMs}, ${after.pack}, ${after.start})`
+    const order = sql.literal("ORDER BY t.occurred_at, t.pack_number, t.text_start")
+    const rows = yield* sql<StepRow>`SELECT ${columns} FROM (
+        SELECT * FROM steps t WHERE ${Bucket.isOfSession(sql, project_id, session, "t.")} ${isAfter}
+        ${order} LIMIT ${limit}) AS t ${joins} ${order}`
+    return rows.map(toStep)
+  })
+
+  return { listSteps }
+}
