@@ -4,15 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql"
-
-/** Whether an earlier version has distributed the tables over the nodes of a cluster with Citus. */
-const isDistributed = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [catalogue] = yield* sql<{ is_missing: boolean }>`SELECT to_regclass('pg_dist_partition') IS NULL AS is_missing`
-  if (catalogue!.is_missing) return false
-  const rows = yield* sql`SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('sessions')`
-  return rows.length > 0
-})
+import { isDistributed } from "./0003AuditLog.ts"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
