@@ -19,6 +19,22 @@ export const otlpPaths = {
   otlpMetrics: "/otlp/v1/metrics"
 } as const
 
+/** Where Langfuse's exporters send traces to, which know no other path. */
+export const langfusePath = "/api/public/otel/v1/traces"
+
+/** Whether that path is served. It takes the key as the password of `Basic`, which is all that those exporters know. */
+export const ServesLangfuse = Context.Reference<boolean>("tachograph/router/ServesLangfuse", {
+  defaultValue: () => false
+})
+
+/** 60 s. */
+export const defaultOtlpWaitMs = 60_000
+
+/** How long a call that OpenTelemetry tells waits for what may say more of it (ms): then it is recorded as it is. */
+export const OtlpWaitMs = Context.Reference<number>("tachograph/router/OtlpWaitMs", {
+  defaultValue: () => defaultOtlpWaitMs
+})
+
 /** The viewer, by the names under which the engine answers it: its page, the files of it, and the path that lacks a slash. */
 export const viewerPaths = {
   viewer: "/viewer/",

@@ -22,7 +22,7 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as BasePath from "./BasePath.ts"
-import { IsStrict, RedactPatterns, ServesViewer } from "./Engine.ts"
+import { defaultOtlpWaitMs, IsStrict, OtlpWaitMs, RedactPatterns, ServesLangfuse, ServesViewer } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
@@ -84,6 +84,16 @@ interface CommonOptions<E> {
    * is no such path.
    */
   readonly proxy?: boolean | ProxyOptions | undefined
+  /**
+   * How long a call that OpenTelemetry tells waits for what may say more of it, such as an ancestor with its session, in milliseconds; then it
+   * is recorded as it is. 60 s by default.
+   */
+  readonly otlpWaitMs?: number | undefined
+  /**
+   * Whether `/api/public/otel/v1/traces` is served too, for exporters of Langfuse, which know no other path. It takes a key as the password of
+   * `Basic`. False by default.
+   */
+  readonly langfusePath?: boolean | undefined
   /** Whether the viewer is served, below `/viewer/`. True by default. */
   readonly viewer?: boolean | undefined
   /**
@@ -195,7 +205,11 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
     },
     node: (request, response, next) => {
       if (closing !== undefined) {
-        if (next !== undefined && !isOurs(base, request.url!, options.viewer) && proxy?.isOurs(request.url!) !== true)
+        if (
+          next !== undefined &&
+          !isOurs(base, request.url!, servedBy(options)) &&
+          proxy?.isOurs(request.url!) !== true
+        )
           return next()
         return Node.write(response, closedAnswer(base, request.url!))
       }
@@ -264,15 +278,22 @@ const services = <E>(
         Layer.succeed(RedactPatterns, options.redact ?? null),
         Layer.succeed(BasePath.BasePath, base),
         Layer.succeed(ServesViewer, options.viewer ?? true),
+        Layer.succeed(ServesLangfuse, options.langfusePath ?? false),
+        Layer.succeed(OtlpWaitMs, options.otlpWaitMs ?? defaultOtlpWaitMs),
         Layer.succeed(IsStrict, options.strict ?? false)
       )
     )
   )
 }
 
-const isOurs = (base: string, url: string, servesViewer: boolean | undefined): boolean => {
+const servedBy = ({ langfusePath = false, viewer = true }: Pick<CommonOptions<never>, "langfusePath" | "viewer">) => ({
+  langfuse: langfusePath,
+  viewer
+})
+
+const isOurs = (base: string, url: string, served: Paths.Served): boolean => {
   const path = BasePath.below(base, BasePath.targetIn(url))
-  return path !== undefined && Paths.isOurs(path, servesViewer)
+  return path !== undefined && Paths.isOurs(path, served)
 }
 
 const mounts = (proxy: ProxySettings | undefined) =>

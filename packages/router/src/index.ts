@@ -29,6 +29,15 @@ export * as Routes from "./Routes.ts"
 export { createTachograph, type Tachograph, type TachographOptions } from "./Tachograph.ts"
 export { TachographError, type TachographErrorType } from "./TachographError.ts"
 export * as PrometheusText from "./response/PrometheusText.ts"
-export { Engine, IsStrict, RedactPatterns, ServesViewer, viewerPaths } from "./Engine.ts"
+export {
+  defaultOtlpWaitMs,
+  Engine,
+  IsStrict,
+  OtlpWaitMs,
+  RedactPatterns,
+  ServesLangfuse,
+  ServesViewer,
+  viewerPaths
+} from "./Engine.ts"
 export * as LocalEngine from "./engine/LocalEngine.ts"
 export * as ThreadEngine from "./engine/thread/ThreadEngine.ts"

@@ -32,10 +32,11 @@ const authorizing = (authorizer: Authorizer["Service"]) => {
   const principalOf = (
     state: RequestState.RequestState,
     incoming: Incoming,
-    url: string
+    url: string,
+    credentialIn: typeof Authorization.credentialIn
   ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError> => {
     if (incoming.principal !== undefined) return Effect.succeed(incoming.principal)
-    const credential = (state.credential = Authorization.credentialIn(incoming.headers["authorization"]))
+    const credential = (state.credential = credentialIn(incoming.headers["authorization"]))
     const cached = authorizer.cachedPrincipal(credential)
     return cached === undefined ? authorizer.authorize({ ...incoming, url }, credential) : Effect.succeed(cached)
   }
@@ -45,9 +46,11 @@ const authorizing = (authorizer: Authorizer["Service"]) => {
     state: RequestState.RequestState,
     incoming: Incoming,
     url: string,
-    scopes: ReadonlyArray<Scope>
+    scopes: ReadonlyArray<Scope>,
+    takesBasic = false
   ) {
-    const principal = yield* principalOf(state, incoming, url)
+    const credentialIn = takesBasic ? Authorization.credentialOrPasswordIn : Authorization.credentialIn
+    const principal = yield* principalOf(state, incoming, url, credentialIn)
     if (principal === undefined) return Refusals.unauthorized
     return Authorization.opens(principal.scopes, scopes) ? principal : Refusals.forbidden
   })
@@ -80,7 +83,8 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
     { params, query, route }: Paths.Match
   ) {
     const { headers, passed } = incoming
-    const allowed = route.scopes === undefined ? anonymous : yield* authorize(state, incoming, url, route.scopes)
+    const allowed =
+      route.scopes === undefined ? anonymous : yield* authorize(state, incoming, url, route.scopes, route.takesBasic)
     if ("status" in allowed) return allowed
     state.project = allowed.project
     if (route.takesBody) incoming.onReadBody?.()

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as BasePath from "../BasePath.ts"
-import { Engine, ServesViewer } from "../Engine.ts"
+import { Engine, ServesLangfuse, ServesViewer } from "../Engine.ts"
 import * as LocalEngine from "../engine/LocalEngine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as ErrorAnswer from "../response/ErrorAnswer.ts"
@@ -78,7 +78,7 @@ const methodNotAllowed = (method: string, allowed: Paths.Allowed): Answer.Answer
 
 const make = Effect.gen(function* () {
   const base = yield* BasePath.BasePath
-  const servesViewer = yield* ServesViewer
+  const served = { viewer: yield* ServesViewer, langfuse: yield* ServesLangfuse }
   const { admission } = yield* Engine
   const answerErrors = ErrorAnswer.make()
   const keys = yield* KeyWatch.make
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   type Found = Paths.Match | Paths.Allowed | undefined
 
   const matchOf = (url: string | undefined, method: string): Found =>
-    url === undefined ? undefined : Paths.match(method, url, servesViewer)
+    url === undefined ? undefined : Paths.match(method, url, served)
 
   const handle = (incoming: Incoming, url: string | undefined, found: Found): Handled => {
     const { headers, method, source } = incoming

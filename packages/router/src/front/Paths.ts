@@ -3,7 +3,7 @@ import { type EndpointName, endpoints, prefix, TachographApi } from "@tachograph
 import { decodedOrSame } from "@tachograph/capture/PercentDecoding"
 import type { Scope } from "@tachograph/core"
 import { HttpApi } from "effect/http-api"
-import { otlpPaths, pagePaths, viewerPaths } from "../Engine.ts"
+import { langfusePath, otlpPaths, pagePaths, viewerPaths } from "../Engine.ts"
 
 interface Route {
   /** The endpoint's name in the contract, or the name of a page beside it. */
@@ -17,7 +17,18 @@ interface Route {
   readonly isBatch: boolean
   /** Whether it is one event, which goes through the commit queue. */
   readonly isRecording: boolean
+  /** Whether a key may come as the password of `Basic`. */
+  readonly takesBasic?: boolean
 }
+
+/** Which of the paths that can be left out are served. */
+export interface Served {
+  readonly viewer: boolean
+  readonly langfuse: boolean
+}
+
+/** What is served unless an option says otherwise. */
+const byDefault: Served = { viewer: true, langfuse: false }
 
 export interface Match {
   readonly route: Route
@@ -33,16 +44,20 @@ export type Allowed = ReadonlyArray<string>
 interface Entry {
   readonly routes: Map<string, Route>
   readonly paramNames: ReadonlyArray<string>
-  /** Whether it is of the viewer, which can be left out. */
-  readonly isViewer: boolean
+  /** What it is of, if that can be left out. */
+  readonly of: keyof Served | undefined
+}
+
+const optionOf = (path: string): keyof Served | undefined => {
+  if (path.startsWith(viewerPaths.viewerRedirect)) return "viewer"
+  return path === langfusePath ? "langfuse" : undefined
 }
 
 const entries = (() => {
   const byPath = new Map<string, Entry>()
   const add = (path: string, method: string, route: Route) => {
     const paramNames = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => name!)
-    const isViewer = path.startsWith(viewerPaths.viewerRedirect)
-    const entry = byPath.get(path) ?? { routes: new Map<string, Route>(), paramNames, isViewer }
+    const entry = byPath.get(path) ?? { routes: new Map<string, Route>(), paramNames, of: optionOf(path) }
     byPath.set(path, entry)
     entry.routes.set(method, route)
     if (method === "GET") entry.routes.set("HEAD", route)
@@ -51,10 +66,9 @@ const entries = (() => {
     const page = { takesBody: false, streamsBody: false, isBatch: false, isRecording: false }
     add(path, "GET", { endpoint, scopes: undefined, ...page })
   }
-  for (const [endpoint, path] of Object.entries(otlpPaths)) {
-    const post = { takesBody: true, streamsBody: false, isBatch: false, isRecording: true }
-    add(path, "POST", { endpoint, scopes: ["record"], ...post })
-  }
+  const post = { scopes: ["record"], takesBody: true, streamsBody: false, isBatch: false, isRecording: true } as const
+  for (const [endpoint, path] of Object.entries(otlpPaths)) add(path, "POST", { endpoint, ...post })
+  add(langfusePath, "POST", { endpoint: "otlpTraces", takesBasic: true, ...post })
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint: { identifier, method, path, payload } }) => {
@@ -98,20 +112,19 @@ const find = (path: string): readonly [entry: Entry, params: Readonly<Record<str
 
 /**
  * Matches a path with its query, below the base path, to the letter: nothing is folded, trimmed or normalised. The route, or
- * the methods that the path takes where it does not take this one; undefined where there is no such path. Without the viewer
- * there are no paths of it.
+ * the methods that the path takes where it does not take this one; undefined where there is no such path, or it is not served.
  */
-export const match = (method: string, url: string, servesViewer = true): Match | Allowed | undefined => {
+export const match = (method: string, url: string, served = byDefault): Match | Allowed | undefined => {
   const end = url.indexOf("?")
   const path = end === -1 ? url : url.slice(0, end)
   const found = find(path)
   if (found === undefined) return undefined
-  const [{ isViewer, routes }, params] = found
-  if (isViewer && !servesViewer) return undefined
+  const [{ of, routes }, params] = found
+  if (of !== undefined && !served[of]) return undefined
   const route = routes.get(method)
   if (route === undefined) return [...routes.keys(), "OPTIONS"].sort()
   return { route, params, query: end === -1 ? "" : url.slice(end + 1) }
 }
 
 /** Whether a URL below the base path has a path of the contract, whatever its method. */
-export const isOurs = (url: string, servesViewer = true): boolean => match("", url, servesViewer) !== undefined
+export const isOurs = (url: string, served = byDefault): boolean => match("", url, served) !== undefined

@@ -3,6 +3,7 @@ import { JsonText, type ListPage, type Person, Recorder, Scan } from "@tachograp
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Operation from "./Operation.ts"
+import { Otlp } from "../otlp/Otlp.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as Answer from "../response/Answer.ts"
 
@@ -34,7 +35,7 @@ const toPage = ({ next, rows }: ListPage<Person, number>) =>
     )
   )
 
-export const operations = Effect.map(Recorder, (recorder) =>
+export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, otlp]) =>
   Operation.group("people", {
     createPerson: ({ payload, text }) =>
       Effect.map(recorder.createPerson(payload.person_id, propertiesIn(text)), toAnswer),
@@ -42,6 +43,7 @@ export const operations = Effect.map(Recorder, (recorder) =>
     updatePerson: ({ params, text }) =>
       Effect.map(recorder.updatePerson(params.person_id, propertiesIn(text)), toAnswer),
     getPerson: ({ params }) => Effect.map(recorder.getPerson(params.person_id), toAnswer),
-    erasePerson: ({ params }) => recorder.erasePerson(params.person_id)
+    erasePerson: ({ exchange, params }) =>
+      Effect.andThen(otlp.finishAll(exchange.project), recorder.erasePerson(params.person_id))
   })
 )

@@ -2,11 +2,12 @@ import { Sessions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
+import { Otlp } from "../otlp/Otlp.ts"
 import * as SessionMessages from "../response/SessionMessages.ts"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 
-export const operations = Effect.map(Recorder, (recorder) =>
+export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, otlp]) =>
   Operation.group("sessions", {
     listSessions: ({ query }) =>
       Effect.map(
@@ -24,7 +25,8 @@ export const operations = Effect.map(Recorder, (recorder) =>
         ({ next, rows }) => ({ sessions: rows, next_cursor: Sessions.listCursor.encode(next) })
       ),
     getSession: ({ params }) => recorder.getSession(params.session),
-    eraseSession: ({ params }) => recorder.eraseSession(params.session),
+    eraseSession: ({ exchange, params }) =>
+      Effect.andThen(otlp.finishAll(exchange.project), recorder.eraseSession(params.session)),
     listSessionMessages: Effect.fnUntraced(function* ({ params, query }) {
       const isVerbatim = query.verbatim === "true"
       const { damagedCalls, next, rows } = yield* recorder.listMessages(params.session, {

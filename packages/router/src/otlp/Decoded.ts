@@ -1,5 +1,5 @@
 /** What a post of OTLP says, in either encoding: the spans and log records that matter, and no more than the ids of other spans. */
-import { isTold } from "@tachograph/capture/spans/Marks"
+import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 
 /** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
@@ -46,7 +46,7 @@ export const addLog = (into: Collected, log: Omit<LogRecord, "name">, eventName:
   const said = log.attributes.get("event.name")
   const name = typeof said === "string" ? said : eventName
   if (isTold(name)) into.logs.push({ ...log, name })
-  else leaveOut(into, log.scope.name)
+  else leaveOut(into, name === evaluation ? name : log.scope.name)
 }
 
 /** The signals that are decoded. */

@@ -8,12 +8,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { randomUUID } from "node:crypto"
-import { type Exchange, RedactPatterns } from "../Engine.ts"
+import { type Exchange, OtlpWaitMs, RedactPatterns } from "../Engine.ts"
 import { loopBudget } from "../events/LoopBudget.ts"
 import { Redactor } from "../events/Redaction.ts"
 import * as SentEvent from "../events/SentEvent.ts"
 import type * as Answer from "../response/Answer.ts"
 import * as Answers from "./Answers.ts"
+import * as LeftOut from "./LeftOut.ts"
 import * as Receive from "./Receive.ts"
 import * as RecordCalls from "./RecordCalls.ts"
 import * as Waiting from "./Waiting.ts"
@@ -58,7 +59,9 @@ const maskedBy = (patterns: string | null) => {
 
 const metrics: Operation = ({ headers }) => {
   const encoding = Answers.encodingOf(headers["content-type"])
-  return Effect.succeed(encoding === undefined ? Answers.otherType : Answers.taken(encoding, "metrics"))
+  return encoding === undefined
+    ? Effect.succeed(Answers.otherType)
+    : Effect.as(LeftOut.count("metrics", "metrics", 1), Answers.taken(encoding, "metrics"))
 }
 
 const make = Effect.gen(function* () {
@@ -67,7 +70,7 @@ const make = Effect.gen(function* () {
   const recordCalls = RecordCalls.make(recorder, storage, yield* SentEvent.make)
   const waiting = Waiting.make(storage, recordCalls, {
     masked: maskedBy(yield* RedactPatterns),
-    waitMs: yield* Waiting.WaitMs
+    waitMs: yield* OtlpWaitMs
   })
   const { logs, traces } = Receive.make(recordCalls, waiting)
   const holder = randomUUID()

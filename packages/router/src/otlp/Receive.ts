@@ -2,7 +2,7 @@
 import { assemble, type Assembled, byStart, type Link } from "@tachograph/capture/spans/Assemble"
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { contextOf, isContext } from "@tachograph/capture/spans/Groups"
-import type { ProjectId, Steps } from "@tachograph/core"
+import type { Steps } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { Exchange } from "../Engine.ts"
 import { loopBudget } from "../events/LoopBudget.ts"
@@ -10,6 +10,7 @@ import { recordMany } from "../events/RecordMany.ts"
 import { bufferOf } from "../events/SentEvent.ts"
 import * as Answers from "./Answers.ts"
 import * as Decoded from "./Decoded.ts"
+import * as LeftOut from "./LeftOut.ts"
 import * as OtlpJson from "./OtlpJson.ts"
 import type { Told } from "./Parts.ts"
 import * as Protobuf from "./Protobuf.ts"
@@ -52,7 +53,12 @@ function* decoded(
 }
 
 export const make = (recordCall: RecordCalls.RecordCall, waiting: Waiting.Waiting) => {
-  const record = Effect.fnUntraced(function* (project: ProjectId, post: Decoded.Decoded, maxEventBytes: number) {
+  const record = Effect.fnUntraced(function* (
+    { maxEventBytes, project }: Exchange,
+    signal: Decoded.Signal,
+    post: Decoded.Decoded
+  ) {
+    for (const [name, number] of post.others) yield* LeftOut.count(signal === "traces" ? "span" : "log", name, number)
     const assembled = assemble(post)
     const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
     const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, maxEventBytes))
@@ -64,12 +70,13 @@ export const make = (recordCall: RecordCalls.RecordCall, waiting: Waiting.Waitin
   })
 
   const handle = (signal: Decoded.Signal) =>
-    Effect.fnUntraced(function* ({ body, headers, maxEventBytes, project }: Exchange) {
+    Effect.fnUntraced(function* (exchange: Exchange) {
+      const { body, headers } = exchange
       const encoding = Answers.encodingOf(headers["content-type"])
       if (encoding === undefined) return Answers.otherType
       const post = yield* loopBudget.runSteps(decoded(bufferOf(body), encoding, signal))
       if (post instanceof Decoded.Undecodable) return Answers.undecodable(encoding, post.message)
-      const { message, rejected } = yield* record(project, post, maxEventBytes)
+      const { message, rejected } = yield* record(exchange, signal, post)
       return Answers.taken(encoding, signal, rejected, message)
     })
 

@@ -2,16 +2,14 @@
  * What waits: spans and log records of which something that is still to come may say more. They are kept in the storage, and become calls when
  * nothing can say more of them, or after a time; by one process at a time, also after a restart.
  */
-import { assemble, byStart, type Call } from "@tachograph/capture/spans/Assemble"
+import { assemble, byStart, type Call, type Link } from "@tachograph/capture/spans/Assemble"
+import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 import type { ProjectId, Storage, WaitingPart } from "@tachograph/core"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as LeftOut from "./LeftOut.ts"
 import * as Parts from "./Parts.ts"
 import type * as RecordCalls from "./RecordCalls.ts"
-
-/** How long a call waits for what may say more of it (ms): then it is recorded as it is. */
-export const WaitMs = Context.Reference<number>("tachograph/router/OtlpWaitMs", { defaultValue: () => 60_000 })
 
 /** What of a group is read at once (bytes, before compression). Of a group that has more, what came first is finished by itself. */
 const maxGroupBytes = 64 * 1024 * 1024
@@ -19,25 +17,26 @@ const maxGroupBytes = 64 * 1024 * 1024
 /** Groups that are listed at once. */
 const groupsAtOnce = 100
 
-interface Kept {
-  readonly told: Parts.Told
-  readonly part: WaitingPart
-}
-
 /** What is told of a group, and the parts that told it. */
 const read = (parts: ReadonlyArray<WaitingPart>) => {
-  const kept: ReadonlyArray<Kept> = parts.map((part) => ({ told: Parts.toldIn(part), part }))
-  const spans = kept.flatMap(({ told }) => ("span" in told ? [told.span] : []))
-  const logs = kept.flatMap(({ told }) => ("log" in told ? [told.log] : []))
-  const links = kept.flatMap(({ told }) => ("link" in told ? [told.link] : []))
-  const partsOf = (call: Call): ReadonlyArray<WaitingPart> => {
-    const ids = new Set(call.spans.map(({ spanId }) => spanId))
-    const own = new Set(call.logs)
-    return kept
-      .filter(({ told }) => ("span" in told && ids.has(told.span.spanId)) || ("log" in told && own.has(told.log)))
-      .map(({ part }) => part)
+  const spans: Array<Span> = []
+  const links: Array<Link> = []
+  const bySpan = new Map<string, Array<WaitingPart>>()
+  const byLog = new Map<LogRecord, WaitingPart>()
+  for (const part of parts) {
+    const told = Parts.toldIn(part)
+    if ("link" in told) links.push(told.link)
+    else if ("log" in told) byLog.set(told.log, part)
+    else {
+      spans.push(told.span)
+      bySpan.set(told.span.spanId, [...(bySpan.get(told.span.spanId) ?? []), part])
+    }
   }
-  return { assembled: assemble({ spans, logs, links }), partsOf }
+  const partsOf = ({ logs, spans }: Pick<Call, "logs" | "spans">): ReadonlyArray<WaitingPart> => [
+    ...spans.flatMap(({ spanId }) => bySpan.get(spanId) ?? []),
+    ...logs.map((log) => byLog.get(log)!)
+  ]
+  return { assembled: assemble({ spans, logs: Array.from(byLog.keys()), links }), partsOf }
 }
 
 interface Settings {
@@ -78,6 +77,8 @@ export const make = (storage: Storage["Service"], recordCall: RecordCalls.Record
     }
     // Whose a call is stays known as long as one waits.
     if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
+    const late = assembled.logs.filter((log) => partsOf({ spans: [], logs: [log] }).some((part) => ended.has(part)))
+    for (const { scope } of late) yield* LeftOut.count("late", scope.name, 1)
     yield* storage.endWaiting(project, group, Array.from(ended))
     const left = parts.filter((part) => !ended.has(part))
     const dueMs = Math.min(...left.map(({ since }) => since)) + waitMs

@@ -20,7 +20,9 @@ import {
   MaxOtherBodyBytes,
   Node,
   Proxy,
+  OtlpWaitMs,
   RedactPatterns,
+  ServesLangfuse,
   ServesViewer,
   ThreadEngine,
   viewerPaths
@@ -202,6 +204,7 @@ const oneProcess = (
       Layer.succeed(MaxBatchLines, options.maxBatchLines),
       Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs),
       Layer.succeed(ServesViewer, options.viewer),
+      Layer.succeed(ServesLangfuse, options.langfusePath),
       Layer.succeed(IsStrict, options.strict)
     ]),
     Layer.provide(ApiKeys.layerNoDeps({ staticKeys: ownKeys })),
@@ -210,7 +213,8 @@ const oneProcess = (
     Layer.provide([
       Layer.succeed(SessionCacheBytes, options.sessionCacheBytes),
       Layer.succeed(Prices, { own: options.prices }),
-      Layer.succeed(RedactPatterns, options.redact)
+      Layer.succeed(RedactPatterns, options.redact),
+      Layer.succeed(OtlpWaitMs, options.otlpWaitMs)
     ]),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )

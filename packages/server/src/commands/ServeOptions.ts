@@ -4,7 +4,8 @@ import {
   defaultMaxBatch,
   defaultMaxBatchLines,
   defaultMaxBody,
-  defaultMaxOtherBody
+  defaultMaxOtherBody,
+  defaultOtlpWaitMs
 } from "@tachograph/router"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -153,6 +154,17 @@ const cors = Setting.make({
   }
 })
 
+const otlpWait = timeout(
+  "otlp-wait",
+  "How long a call that OpenTelemetry tells waits for what may say more of it",
+  defaultOtlpWaitMs / 1_000
+)
+
+const langfusePath = Setting.makeSwitch({
+  name: "langfuse-path",
+  description: "Take OpenTelemetry at /api/public/otel/v1/traces too, with the key as the password of Basic"
+})
+
 const viewer = unlessNot("viewer", ["on", "off"], "Whether the viewer is served, below /viewer/")
 
 const strict = Setting.makeSwitch({
@@ -180,6 +192,8 @@ export const flags = {
   redact: FileSettings.redact.flag,
   thread: thread.flag,
   cors: cors.flag,
+  otlpWait: otlpWait.flag,
+  langfusePath: langfusePath.flag,
   viewer: viewer.flag,
   strict: strict.flag,
   migrate: migrate.flag,
@@ -214,6 +228,8 @@ export const resolve = Effect.fnUntraced(function* (given: {
     redact: yield* FileSettings.redact.resolve(given.redact),
     thread: yield* thread.resolve(given.thread),
     cors: yield* cors.resolve(given.cors),
+    otlpWaitMs: yield* otlpWait.resolve(given.otlpWait),
+    langfusePath: yield* langfusePath.resolve(given.langfusePath),
     viewer: yield* viewer.resolve(given.viewer),
     strict: yield* strict.resolve(given.strict),
     migrate: yield* migrate.resolve(given.migrate),

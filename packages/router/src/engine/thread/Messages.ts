@@ -25,6 +25,7 @@ export interface Start {
   readonly prices: PriceSource
   /** The patterns whose matches are masked, as they were given. */
   readonly redact: string | null
+  readonly otlpWaitMs: number
   readonly logLevel: LogLevel.LogLevel
   /** Whether the host has a tracer, which gets the spans of the thread. */
   readonly isTraced: boolean

@@ -24,7 +24,7 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, RedactPatterns } from "../../Engine.ts"
+import { Engine, OtlpWaitMs, RedactPatterns } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
@@ -72,6 +72,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     sessionCacheBytes: yield* SessionCacheBytes,
     prices: yield* Prices,
     redact: yield* RedactPatterns,
+    otlpWaitMs: yield* OtlpWaitMs,
     logLevel: yield* References.MinimumLogLevel,
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
   }
