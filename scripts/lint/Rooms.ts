@@ -268,6 +268,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       ...["dialect", "sql", "names", "space", "resources", "rollup", "filter", "append"]
     ),
     room("reindex", "reindex replaces facts of events.", "dialect", "sql", "names", "space", "rollup"),
+    room("waiting", "waiting keeps parts of events that are not complete yet.", "dialect", "sql", "names", "read"),
     room("Migrations.ts", "Migrations.ts runs the migrations.", "migrations")
   ],
   server: [
