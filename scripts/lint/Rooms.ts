@@ -35,6 +35,11 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       "aisdk reads the calls of the AI SDK, which has what providers say in its own words.",
       ...["Format.ts", "json", "stream", "usage", "facts", "normal", "anthropic", "google"]
     ),
+    room(
+      "spans",
+      "spans reads the attributes of spans, in which emitters have what any of the others has.",
+      ...["Format.ts", "json", "stream", "usage", "facts", "normal", "anthropic", "google", "openai", "aisdk"]
+    ),
     room("bedrock", "bedrock reads the frames of AWS and Converse.", "Format.ts", "json", "stream", "usage")
   ],
   capture: [

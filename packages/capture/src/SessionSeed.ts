@@ -2,6 +2,7 @@
 import { conversationIn } from "@tachograph/formats/facts/Kept"
 import type { Api, Conversation, ConversationReader, Message } from "@tachograph/formats/Format"
 import { stringify } from "@tachograph/formats/json/ExactJson"
+import { arrayAt, withAt } from "@tachograph/formats/json/Places"
 import { isObject } from "@tachograph/formats/json/Read"
 import { identity } from "@tachograph/formats/normal/Identity"
 import { quietInstructions } from "@tachograph/formats/normal/Noise"
@@ -34,15 +35,17 @@ const openingOf = ({ input, instructions }: Conversation, rest: ReadonlyArray<Me
 /**
  * A text whose hash names the session of a call: its instructions and its messages up to the first of the user, in normal
  * form. It is the same for each call of a conversation that grows. A conversation that the provider keeps under an id is
- * named by that id.
+ * named by that id. `reader` is that of the format.
  */
-export const sessionSeed = (api: Api, inputs: unknown): string => {
-  const reader = (readers as Partial<typeof readers>)[api]
+export const sessionSeed = (
+  api: Api,
+  inputs: unknown,
+  reader: ConversationReader | undefined = (readers as Partial<typeof readers>)[api]
+): string => {
   if (!isObject(inputs) || reader === undefined) return JSON.stringify(inputs) ?? ""
   const kept = conversationIn(inputs)
   if (kept !== null) return JSON.stringify(["conversation", kept])
-  const key = reader.conversationKeys.find((name) => Array.isArray(inputs[name]))
-  if (key === undefined) return openingOf(reader.messages(inputs, null), [])
-  const messages = opening(reader, inputs[key] as ReadonlyArray<unknown>)
-  return openingOf(reader.messages({ ...inputs, [key]: [] }, null), messages)
+  const found = arrayAt(inputs, reader.conversationPaths)
+  if (found === undefined) return openingOf(reader.messages(inputs, null), [])
+  return openingOf(reader.messages(withAt(inputs, found.path, []), null), opening(reader, found.elements))
 }

@@ -157,8 +157,8 @@ export interface Accumulator<Chunk = Uint8Array> {
 export interface ConversationReader {
   /** Brings a call into normal form. Marks that concern transport only, such as `cache_control`, are left out. */
   readonly messages: (inputs: unknown, output: unknown) => Conversation
-  /** The keys of `inputs` that may hold the messages: the first that is an array does. */
-  readonly conversationKeys: ReadonlyArray<string>
+  /** Where in `inputs` the messages may be: the first of these that is an array holds them. */
+  readonly conversationPaths: ReadonlyArray<Path>
   /**
    * The messages that one element of that array stands for. They do not depend on the elements around it, so that a message
    * that is sent again need not be read again. `messages().input` is these, in order, wherever there is such an array.

@@ -1,11 +1,11 @@
 /** The formats by the name that an event carries. */
-import { AiSdk } from "./aisdk/AiSdk.ts"
 import { Messages } from "./anthropic/Messages.ts"
 import type { Api, Format } from "./Format.ts"
 import { Interactions } from "./google/Interactions.ts"
 import { Models } from "./google/Models.ts"
 import { ChatCompletions } from "./openai/ChatCompletions.ts"
 import { Responses } from "./openai/Responses.ts"
+import { AiSdk } from "./spans/AiSdk.ts"
 
 export const formats = {
   "provider1-chat-completions": ChatCompletions,

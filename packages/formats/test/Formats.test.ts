@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Api, type Facts, type Format, formats } from "@tachograph/formats"
+import { arrayAt } from "../src/json/Places.ts"
 import { identity } from "@tachograph/formats/normal/Identity"
 import { toText } from "./Streams.ts"
 
@@ -23,6 +24,16 @@ const keys = [
   ],
   ...["steps", "step", "interaction", "toolCalls", "finishReason", "unified", "raw", "attributes", "span", "prompt"],
   ...["messages", "contents", "tools", "system", "instructions", "summary", "annotations", "logprobs", "audio", "data"],
+  ...[
+    "otel.scope.name",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "input.value"
+  ],
+  ...["output.value", "llm.input_messages", "llm.output_messages", "message.role", "message.contents", "kwargs"],
+  ...["genkit:input", "genkit:output", "langfuse.observation.input", "langfuse.observation.output", "toolRequest"],
+  ...["gen_ai.response.text", "gen_ai.response.tool_calls", "gen_ai.prompt", "mastra.model_step.output", "generations"],
   ...["__proto__", "constructor", "toString", "hasOwnProperty", "length", "0", "1", "then", "toJSON"]
 ]
 
@@ -101,10 +112,8 @@ const readAll = (api: Api, format: Format<unknown>, inputs: unknown, output: unk
     for (const part of message.parts) expect(typeof part.type).toBe("string")
     expect(typeof identity(message)).toBe("string")
   }
-  const lists = format.conversationKeys.map((key) => (Object(inputs) as Record<string, unknown>)[key])
-  const elements = lists.find((list) => Array.isArray(list))
-  if (elements !== undefined)
-    expect(conversation.input).toEqual((elements as ReadonlyArray<unknown>).flatMap(format.element))
+  const elements = arrayAt(inputs, format.conversationPaths)?.elements
+  if (elements !== undefined) expect(conversation.input).toEqual(elements.flatMap(format.element))
   for (const message of format.element(inputs)) expect(identity(message)).toBeTypeOf("string")
 }
 

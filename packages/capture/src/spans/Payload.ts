@@ -6,15 +6,10 @@ import * as Places from "../masking/Places.ts"
 import * as Steps from "../masking/Steps.ts"
 import { jsonOf, JsonText, parsedContainer, type Writable } from "./JsonText.ts"
 import { fold } from "./Lists.ts"
+import type { CallError } from "./Outcome.ts"
 import { holdsJson, isOfAnswer } from "./Sides.ts"
 import type { Attributes, Span, Value } from "./Span.ts"
 import { verbatimCall } from "./Verbatim.ts"
-
-/** Why a call failed. */
-export interface CallError {
-  readonly type: string
-  readonly message: string
-}
 
 export interface Payload {
   readonly api: Api

@@ -12,7 +12,12 @@ const ofAnswer = [
   ...["genkit:output", "genkit:state"],
   ...["mastra.model_step.output", "mastra.agent_run.output", "mastra.model_generation.output", "mastra.model_chunk."],
   ...["mastra.metadata.body", "mastra.metadata.headers", "mastra.completion_start_time"],
-  ...["openai.response.", "anthropic.response.", "http.response.", "error.", "exception."]
+  ...["openai.response.", "gen_ai.openai.response.", "anthropic.response.", "anthropic.usage.", "anthropic.message."],
+  ...["http.response.", "http.status_code", "error.", "exception."],
+  // Of Claude Code, Codex and Gemini CLI.
+  ...["input_token", "output_token", "cache_read_tokens", "cache_creation_", "cached_", "reasoning_token", "thoughts_"],
+  ...["tool_token_count", "total_token_count", "cost_usd", "duration_ms", "ttft_ms", "first_content_ms"],
+  ...["stop_reason", "finish_reasons", "response_text", "status_code"]
 ]
 
 export const isOfAnswer = (key: string): boolean => ofAnswer.some((head) => key.startsWith(head))
@@ -25,7 +30,8 @@ const json = [
   ...["llm.invocation_parameters", "llm.input_messages", "llm.output_messages", "llm.tools"],
   ...["langfuse.observation.input", "langfuse.observation.output", "langfuse.observation.model.parameters"],
   ...["langfuse.observation.metadata.", "genkit:input", "genkit:output"],
-  ...["mastra.model_step.input", "mastra.model_step.output", "mastra.metadata.body", "mastra.metadata.headers"]
+  ...["mastra.model_step.input", "mastra.model_step.output", "mastra.metadata.body", "mastra.metadata.headers"],
+  "response_text"
 ]
 
 const [names, beginnings] = [new Set(json), json.filter((name) => name.endsWith("."))]

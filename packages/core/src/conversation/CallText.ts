@@ -2,6 +2,8 @@
 import { type Api, formats, type JsonObject, type Message, type Part } from "@tachograph/formats"
 import { linkKeys, links } from "@tachograph/formats/Links"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
+import { withAt } from "@tachograph/formats/json/Places"
+import { get } from "@tachograph/formats/json/Read"
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type * as PackContent from "../payload/format/PackContent.ts"
@@ -55,12 +57,18 @@ const whole = (pieces: PieceTexts, value: Json): Effect.Effect<Json, StorageUnav
   return Skeleton.hasTokens(text) ? Effect.map(pieces.whole(text), ExactJson.parse) : Effect.succeed(value)
 }
 
-/** The first of the keys that holds an array, and its elements. */
+/** The first of the paths at which an array is, and its elements: those of the text with tokens, unless a token stands for an array around them. */
 const findConversation = Effect.fnUntraced(function* (api: Api, inputs: ExactJson.ExactObject, pieces: PieceTexts) {
-  for (const key of formats[api].conversationKeys) {
-    const value = inputs[key]
-    const array = Skeleton.referenceOf(value) === undefined ? value : yield* whole(pieces, value!)
-    if (Array.isArray(array)) return { key, elements: array as ReadonlyArray<Json> }
+  for (const path of formats[api].conversationPaths) {
+    let value: Json | undefined = inputs
+    let isInText = true
+    for (const key of path) {
+      value = get(value, key) as Json | undefined
+      if (Skeleton.referenceOf(value) === undefined) continue
+      isInText = false
+      value = yield* whole(pieces, value!)
+    }
+    if (Array.isArray(value)) return { path, isInText, elements: value as ReadonlyArray<Json> }
   }
   return undefined
 })
@@ -78,8 +86,8 @@ export const readInput = Effect.fnUntraced(function* (
   const found = yield* findConversation(api, inputs, pieces)
   if (found === undefined) {
     const { input } = format.messages(yield* whole(pieces, inputs), null)
-    const key = format.conversationKeys.find((each) => inputs[each] !== undefined)
-    const path = input.length === 1 && key !== undefined ? [key] : undefined
+    const single = format.conversationPaths.find((each) => get(inputs, ...each) !== undefined)
+    const path = input.length === 1 ? single : undefined
     const elements = input.slice(0, maxElements).map((message) => ({ messages: [message], path }))
     return { text, elements, rest: inputs }
   }
@@ -94,11 +102,11 @@ export const readInput = Effect.fnUntraced(function* (
       elements.push({ first: reference.first, count })
     } else {
       left--
-      const path = Array.isArray(inputs[found.key]) ? [found.key, index] : undefined
+      const path = found.isInText ? [...found.path, index] : undefined
       elements.push({ messages: format.element(yield* whole(pieces, element)), path })
     }
   }
-  return { text, elements, rest: { ...inputs, [found.key]: [] } }
+  return { text, elements, rest: withAt(inputs as JsonObject, found.path, []) as ExactJson.ExactObject }
 })
 
 interface ReadPiece {

@@ -1,6 +1,6 @@
 /** The title of a session: what the user said first. */
 import { type Api, formats, type Message } from "@tachograph/formats"
-import { isObject } from "@tachograph/formats/json/Read"
+import { arrayAt } from "@tachograph/formats/json/Places"
 import * as Noise from "@tachograph/formats/normal/Noise"
 
 /** Characters of a title, as code points. */
@@ -23,7 +23,7 @@ const cut = (text: string): string => {
 
 function* messagesOf(api: Api, inputs: unknown): Generator<Message> {
   const format = formats[api]
-  const elements = isObject(inputs) ? format.conversationKeys.map((key) => inputs[key]).find(Array.isArray) : undefined
+  const elements = arrayAt(inputs, format.conversationPaths)?.elements
   if (elements === undefined) return yield* format.messages(inputs, null).input
   for (const element of elements.slice(0, maxElements)) yield* format.element(element)
 }

@@ -75,7 +75,7 @@ const saidMessages = (output: unknown): ReadonlyArray<Message> => {
   )
 }
 
-const outputOf = (output: unknown): ReadonlyArray<Message> => {
+export const outputOf = (output: unknown): ReadonlyArray<Message> => {
   if (!answerKeys.some((key) => says(output, key))) return []
   const said = saidMessages(output)
   const index = said.findLastIndex(({ role }) => role === "assistant")
@@ -100,7 +100,7 @@ const outputOf = (output: unknown): ReadonlyArray<Message> => {
   )
 }
 
-const toolOf = (tool: Json, name?: string): JsonObject => {
+export const toolOf = (tool: Json, name?: string): JsonObject => {
   if (!isObject(tool)) return typeof tool === "string" ? { name: tool } : { definition: tool }
   const { inputSchema, parameters, ...others } = tool
   return rest({ name: name ?? null, ...others, parameters: inputSchema ?? parameters ?? null }, new Set())
@@ -117,7 +117,7 @@ const instructionsOf = (system: Json | undefined) =>
     partsOf(!says(item, "role") ? item : get(item, "content"))
   )
 
-const conversationKeys = ["messages", "prompt"]
+const conversationPaths = [["messages"], ["prompt"]]
 
 const messages = (inputs: unknown, output: unknown): Conversation => {
   const view = Span.inputsOf(inputs)
@@ -134,12 +134,12 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
     // The number of a step says nothing of how it was asked.
     parameters: rest({ ...parameters, ...unread } as JsonObject, new Set(["stepNumber"])),
     input: (elements ?? (single as ReadonlyArray<Json>)).map(messageOf),
-    output: outputOf(Span.outputOf(output))
+    output: outputOf(output)
   }
 }
 
 export const reader: ConversationReader = {
   messages,
-  conversationKeys,
+  conversationPaths,
   element: (element) => [messageOf(element as Json)]
 }

@@ -30,16 +30,27 @@ const stopReasonOf = (word: string | null, raw: string | null): StopReason | nul
 const providers: ReadonlyMap<string, string> = new Map([
   ["amazon-bedrock", "aws"],
   ["bedrock", "aws"],
-  ["azure-openai", "azure"],
-  ["azure-anthropic", "azure"],
-  ["google-vertex", "google"],
-  ["vertex", "google"],
-  ["googleVertex", "google"],
+  ...["az", "azure-openai", "azure_openai", "azure-anthropic"].map((name) => [name, "azure"] as const),
+  ...[
+    "google-vertex",
+    "vertex",
+    "googleVertex",
+    "vertex_ai",
+    "vertexai",
+    "gcp",
+    "gemini",
+    "googleai",
+    "google_genai"
+  ].map((name) => [name, "google"] as const),
+  ["mistral_ai", "mistral"],
+  ["moonshot_ai", "moonshotai"],
   ["togetherai", "together"],
-  ["xai", "x-ai"]
+  ["together_ai", "together"],
+  ["xai", "x-ai"],
+  ["x_ai", "x-ai"]
 ])
 
-const nameOfProvider = (name: string | null): string | null => {
+export const nameOfProvider = (name: string | null): string | null => {
   const [head = ""] = (name ?? "").split(".")
   return head === "" ? null : (providers.get(head) ?? head)
 }

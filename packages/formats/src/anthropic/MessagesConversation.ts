@@ -141,6 +141,6 @@ const messages = (inputs: unknown, output: unknown): Conversation => {
 
 export const reader: ConversationReader = {
   messages,
-  conversationKeys: ["messages"],
+  conversationPaths: [["messages"]],
   element: (element) => [messageOf(element as Json)]
 }

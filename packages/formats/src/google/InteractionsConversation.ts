@@ -144,4 +144,4 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
   output: outputOf(output)
 })
 
-export const reader: ConversationReader = { messages, conversationKeys: ["input"], element }
+export const reader: ConversationReader = { messages, conversationPaths: [["input"]], element }

@@ -201,4 +201,4 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
   output: outputOf(output)
 })
 
-export const reader: ConversationReader = { messages, conversationKeys: ["contents"], element }
+export const reader: ConversationReader = { messages, conversationPaths: [["contents"]], element }

@@ -107,6 +107,6 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
 
 export const reader: ConversationReader = {
   messages,
-  conversationKeys: ["messages"],
+  conversationPaths: [["messages"]],
   element: (element) => [messageOf(element as Json)]
 }

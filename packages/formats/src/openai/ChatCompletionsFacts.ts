@@ -12,7 +12,7 @@ import { nameIn } from "./ChatCompletionsCalls.ts"
 import { callsOf } from "./ChatCompletionsConversation.ts"
 
 /** The words of many providers. Whatever is not here is `other`. */
-const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+export const stopReasons: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "end"],
   ["eos", "end"],
   ["eos_token", "end"],

@@ -133,6 +133,6 @@ const messages = (inputs: unknown, output: unknown): Conversation => ({
 
 export const reader: ConversationReader = {
   messages,
-  conversationKeys: ["input"],
+  conversationPaths: [["input"]],
   element: (element) => [messageOf(element as Json)]
 }

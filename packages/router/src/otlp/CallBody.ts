@@ -4,6 +4,7 @@ import type { Call } from "@tachograph/capture/spans/Assemble"
 import { bodiesOf } from "@tachograph/capture/spans/LogCalls"
 import * as Outcome from "@tachograph/capture/spans/Outcome"
 import { payloadOf } from "@tachograph/capture/spans/Payload"
+import { formats } from "@tachograph/formats"
 import { sessionSeed } from "@tachograph/capture/SessionSeed"
 import { hash } from "node:crypto"
 import { nameOf } from "../calls/CallName.ts"
@@ -46,7 +47,7 @@ export const keyOf = ({ logs, span }: Call): string => {
 
 /** The session of a call that says none: that of the beginning of its conversation, or else of its trace. */
 const derivedSession = (call: Call, api: Parameters<typeof sessionSeed>[0], inputs: string): string => {
-  const seed = call.hasContent ? sessionSeed(api, JSON.parse(inputs)) : call.span.traceId
+  const seed = call.hasContent ? sessionSeed(api, JSON.parse(inputs), formats[api]) : call.span.traceId
   return hash("sha256", seed)
 }
 

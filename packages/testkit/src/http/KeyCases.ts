@@ -125,7 +125,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
             version: expect.stringMatching(/^\d+\.\d+\.\d+/),
             retention_ms: null,
             prices: "2026-09-23",
-            rules: "4, prices 2026-09-23",
+            rules: "5, prices 2026-09-23",
             events_by_rules: held.some((scope) => scope !== "record") ? [] : null
           }
         ])

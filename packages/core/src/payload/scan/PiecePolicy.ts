@@ -32,7 +32,12 @@ export const settings: ReadonlySet<string> = new Set([
   "system",
   "system_instruction",
   "systemInstruction",
-  "tools"
+  "tools",
+  "ai.prompt.tools",
+  "gen_ai.request.available_tools",
+  "gen_ai.system_instructions",
+  "gen_ai.tool.definitions",
+  "llm.tools"
 ])
 
 /** Whether the element at `at` is an instruction message, which is the same in every session of an agent. */
