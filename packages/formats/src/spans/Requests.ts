@@ -67,7 +67,7 @@ const otherSettings = new Set(["model", "messages", "input", "system", "instruct
 
 /** How the names of parameters begin. All other attributes tell of the call, its session or its time. */
 const parameter =
-  /^(?:gen_ai\.request\.|gen_ai\.openai\.request\.|openai\.request\.|ai\.settings\.(?!context\.)|ai\.prompt\.toolChoice$)/
+  /^(?:gen_ai\.request\.|gen_ai\.openai\.request\.|openai\.request\.|ai\.settings\.(?!context\.)|ai\.schema|ai\.prompt\.toolChoice$)/
 
 const choiceKey = "ai.prompt.toolChoice"
 
