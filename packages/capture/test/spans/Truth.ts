@@ -82,7 +82,7 @@ const saidBy = (messages: ReadonlyArray<Message>): ReadonlyArray<string> =>
   messages
     .filter(({ role }) => !isInstruction({ role }))
     .flatMap(({ parts, role }) => parts.map((part) => `${role === "assistant" ? "answer" : "ask"} ${plainPart(part)}`))
-    .filter((text) => !/ (?:reasoning|blob|uri|file)$|text $/.test(text))
+    .filter((text) => !/ (?:reasoning|blob|uri|file|custom)$|text $/.test(text))
 
 const countOf = (messages: ReadonlyArray<Message>, types: RegExp): number =>
   messages.flatMap(({ parts }) => parts).filter(({ type }) => types.test(type)).length

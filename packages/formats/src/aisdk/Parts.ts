@@ -109,12 +109,8 @@ const knownParts = (block: JsonObject, depth: number): ReadonlyArray<Part | null
   }
 }
 
-/** How models tell in a stream that their answer begins. */
-export const isStart = (block: unknown): boolean => text(get(block, "kind"))?.endsWith(".message_start") === true
-
 const partsOfBlock = (block: Json, depth = 0): ReadonlyArray<Part> => {
   if (typeof block === "string") return saidPart("text", { text: block })
-  if (isStart(block)) return []
   if (!isObject(block) || depth > maxDepth) return [generic(block)]
   const known = knownParts(block, depth)?.filter((item) => item !== null)
   return known === undefined || (known.length === 0 && block["text"] === undefined)

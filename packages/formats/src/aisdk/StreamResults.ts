@@ -1,6 +1,6 @@
 /** The results that a stream has told, as those of calls that are not streamed have them. */
 import type { Json, JsonObject } from "../Format.ts"
-import { isStart } from "./Parts.ts"
+import { text } from "../json/Read.ts"
 import type { Fields, StreamStep } from "./StreamStep.ts"
 
 /** In the order in which a call's result has them. `rawFinishReason` and `totalUsage` are none of a model's. */
@@ -21,6 +21,9 @@ const modelFields = ["finishReason", "usage", "request", "response", "warnings",
 const pick = (fields: Fields, keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(keys.flatMap((key) => (fields.has(key) ? [[key, fields.get(key) as Json] as const] : [])))
 
+/** Models tell with it how a stream begins; an answer that is not streamed has none. */
+const isStart = (block: JsonObject) => text(block["kind"])?.endsWith(".message_start") === true
+
 /** From version 7 on, the thoughts of a result are as they are sent back. */
 const asSent = ({ providerMetadata, ...block }: JsonObject): JsonObject =>
   providerMetadata === undefined ? block : { ...block, providerOptions: providerMetadata }
@@ -28,7 +31,6 @@ const asSent = ({ providerMetadata, ...block }: JsonObject): JsonObject =>
 const stepOf = ({ blocks, fields }: StreamStep): JsonObject => ({ content: blocks, ...pick(fields, resultFields) })
 
 export const ofModel = ({ blocks, fields }: StreamStep): JsonObject => ({
-  // An answer that is not streamed has none.
   content: blocks.filter((block) => !isStart(block)),
   ...pick(fields, modelFields)
 })

@@ -44,8 +44,12 @@ const withoutMarks = (part: Part): Part => ({
   type: part.type
 })
 
-/** A text that is empty but for its marks says nothing, and some clients leave it out. */
-const saysNothing = (part: Part): boolean => part.type === "text" && Object.keys(part).length === 1
+/**
+ * A text that is empty but for its marks says nothing, and neither does a part of the AI SDK with which an answer begins that is streamed: some
+ * clients leave them out.
+ */
+const saysNothing = ({ kind, type, ...others }: Part): boolean =>
+  (type === "text" && kind === undefined && Object.keys(others).length === 0) || kind === "anthropic.message_start"
 
 /**
  * A text that is equal for two messages that say the same: their role, name and parts, without reasons to stop, ids of items
