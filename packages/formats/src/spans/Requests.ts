@@ -108,8 +108,9 @@ export const parametersIn = (inputs: unknown): JsonObject => {
   const own = Object.keys(isObject(inputs) ? inputs : {}).filter(
     (key) => parameter.test(key) && !notParameters.has(key)
   )
-  return rest({
-    ...Object.assign({}, ...settings.map((place) => rest(at(inputs, place), otherSettings))),
-    ...Object.fromEntries(own.map((key) => [key, key === choiceKey ? valueAt(inputs, key) : get(inputs, key)]))
-  })
+  const objects = settings.flatMap((place) => Object.entries(rest(at(inputs, place), otherSettings)))
+  const attributes = own.map(
+    (key) => [key, (key === choiceKey ? valueAt(inputs, key) : get(inputs, key)) ?? null] as const
+  )
+  return rest(Object.fromEntries<Json>([...objects, ...attributes]))
 }

@@ -38,8 +38,12 @@ const freshScopes = /^(?:@traceloop\/instrumentation-anthropic|com\.anthropic\.c
 /** Emitters that count thoughts beside the output. */
 const thoughtsBeside = ["thoughts_token_count"]
 
+/** Codex writes some of its counts as texts. */
+const countIn = (value: Json | undefined): number | null =>
+  count(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value)
+
 const firstCount = (output: unknown, keys: ReadonlyArray<string>): number | undefined =>
-  keys.map((key) => count(get(output, key))).find((value) => value !== null) ?? undefined
+  keys.map((key) => countIn(get(output, key))).find((value) => value !== null) ?? undefined
 
 const sumWhere = (details: Json | undefined, pattern: RegExp): number | undefined => {
   const found = Object.entries(isObject(details) ? details : {}).filter(([key]) => pattern.test(key))

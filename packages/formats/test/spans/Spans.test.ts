@@ -54,6 +54,11 @@ describe("the tokens of a span", () => {
       "gemini-cli",
       { ...usage, "gen_ai.usage.output_tokens": 5, thoughts_token_count: 4 },
       { input_tokens: 100, reasoning_tokens: 4 }
+    ],
+    [
+      "codex_otel.log_only",
+      { input_token_count: "10", output_token_count: "9", cached_token_count: 4 },
+      { input_tokens: 10, cache_read_tokens: 4 }
     ]
   ])("of the scope %s", (name, output, expected) => {
     expect(facts({}, scope(name, output))).toMatchObject({ output_tokens: 9, ...expected })
@@ -193,6 +198,14 @@ describe("the conversation of a span", () => {
       ["user", "Hi"],
       ["assistant", answer]
     ])
+  })
+
+  it("has the place of a message that is an element", () => {
+    const output = scope("x", {
+      "gen_ai.output.messages": [{ role: "assistant", parts: [{ type: "text", content: answer }] }]
+    })
+    expect(formats.aisdk.outputPath(output, 0)).toEqual(["gen_ai.output.messages", 0])
+    expect(formats.aisdk.outputPath(scope("x", { "gen_ai.response.text": answer }), 0)).toBeNull()
   })
 
   it("has instructions in any form, and not twice", () => {
