@@ -55,6 +55,24 @@ export const ofPlace = <Id extends string>() =>
 /** Names a row by its number, of 31 bits like the columns of all numbers. */
 export const ofNumber = make<number>(/^[0-7][0-9a-f]{7}$/, toNumber, (hex) => Number.parseInt(hex, 16))
 
+/** Names a step by its start (ms), the number of its pack, and where its text begins in that. */
+export const ofStep = make<{ readonly occurredAtMs: number; readonly pack: number; readonly start: number }>(
+  /^-?[0-9a-f]{14}[0-7][0-9a-f]{7}[0-7][0-9a-f]{7}$/,
+  ({ occurredAtMs, pack, start }) =>
+    (occurredAtMs < 0 ? "-" : "") +
+    Math.abs(occurredAtMs).toString(16).padStart(14, "0") +
+    toNumber(pack) +
+    toNumber(start),
+  (written) => {
+    const at = written.length - 16
+    return {
+      occurredAtMs: Number.parseInt(written.slice(0, at), 16),
+      pack: Number.parseInt(written.slice(at, at + 8), 16),
+      start: Number.parseInt(written.slice(at + 8), 16)
+    }
+  }
+)
+
 /** The time in a session's rank, and the number of the session. */
 const rankToHex = (rank: SessionRank.SessionRank): string => {
   const hex = toHex(rank)

@@ -38,6 +38,7 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   eraseSession: { scopes: forAdmins, body: "other", reads: "little" },
   listSessionMessages: { scopes: forReaders, body: "other", reads: "much" },
   listSessionCalls: { scopes: forReaders, body: "other", reads: "much" },
+  listSessionSteps: { scopes: forReaders, body: "other", reads: "much" },
   search: { scopes: forReaders, body: "other", reads: "much" },
   getSharedText: { scopes: forReaders, body: "other", reads: "much" },
   readUsage: { scopes: forReaders, body: "other", reads: "much" },

@@ -65,7 +65,11 @@ export * as PieceScanner from "./payload/scan/PieceScanner.ts"
 export { compressPieces } from "./payload/CompressPieces.ts"
 export type { StoredPack } from "./payload/format/Pack.ts"
 export type { EventChecksums } from "./domain/EventChecksums.ts"
-export { ofSummary as checksumOfSummary, ofTexts as checksumOfTexts } from "./storage/Checksum.ts"
+export {
+  ofStepTexts as checksumOfStepTexts,
+  ofSummary as checksumOfSummary,
+  ofTexts as checksumOfTexts
+} from "./storage/Checksum.ts"
 export { Damage } from "./payload/format/Damage.ts"
 export { free as freeMemory } from "./payload/format/Memory.ts"
 export { lastWithinStep } from "./payload/Sweep.ts"
@@ -85,6 +89,7 @@ export type { NewStep, NewSteps } from "./record/NewSteps.ts"
 export { type Operations, Recorder } from "./Recorder.ts"
 export type { AuditListQuery } from "./read/AuditLog.ts"
 export type { EventPage } from "./read/EventReads.ts"
+export type { Step, StepPage } from "./read/StepReads.ts"
 export type { ExportQuery } from "./export/Exporting.ts"
 export type { TextQuery } from "./search/TextSearch.ts"
 export type { SessionListQuery } from "./usage/UsageReads.ts"
@@ -105,7 +110,14 @@ export * as WaitingMetrics from "./telemetry/WaitingMetrics.ts"
 export { Storage, type StoragePort } from "./Storage.ts"
 export { inModule, moduleOf, type StorageModule } from "./StorageModule.ts"
 export type { Nodes } from "./storage/Nodes.ts"
-export { type AppendSteps, StepConflict, type StepKey, type StepPlace, type StoredStep } from "./storage/Steps.ts"
+export {
+  type AppendSteps,
+  StepConflict,
+  type StepFilter,
+  type StepKey,
+  type StepPlace,
+  type StoredStep
+} from "./storage/Steps.ts"
 export type { Result as StorageResult } from "./storage/Result.ts"
 export {
   type AppendEvent,

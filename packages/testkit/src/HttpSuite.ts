@@ -39,6 +39,7 @@ import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
 import { expectError } from "./http/Requests.ts"
 import * as SearchCases from "./http/SearchCases.ts"
+import * as StepCases from "./http/StepCases.ts"
 import * as StorageCases from "./http/StorageCases.ts"
 import * as UsageCases from "./http/UsageCases.ts"
 import * as StreamCases from "./http/StreamCases.ts"
@@ -104,6 +105,7 @@ const modules = [
   UsageCases,
   CallTimeCases,
   StorageCases,
+  StepCases,
   StreamCases,
   ExportCases,
   ImportCases,
@@ -123,6 +125,7 @@ const ofStorages: ReadonlySet<(typeof modules)[number]> = new Set([
   UsageCases,
   CallTimeCases,
   StorageCases,
+  StepCases,
   ExportCases
 ])
 

@@ -1,13 +1,18 @@
 /** All that a project has, as lines of JSON, and back. `docs/export.md` has their shapes. */
 import { AgentName } from "@tachograph/core/domain/Agent"
+import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { EventId, EventReceipt, callFields } from "@tachograph/core/domain/Event"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
+import { PersonId } from "@tachograph/core/domain/Person"
+import { SessionId } from "@tachograph/core/domain/Session"
+import { stepFields } from "@tachograph/core/domain/Step"
+import { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Violation from "@tachograph/core/domain/Violation"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Overloaded, bodyErrors } from "../Errors.ts"
 import { Instant } from "../Instant.ts"
-import { optional } from "../Json.ts"
+import { JsonObject, optional } from "../Json.ts"
 import { wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
 import { snakeKeys } from "../WireNames.ts"
@@ -34,6 +39,26 @@ export const ImportedEvent = Schema.Struct({
   event_id: EventId,
   received_at: Instant,
   checksum: Schema.optionalKey(Checksum)
+})
+
+const { durationMs, kind, message, name, parentSpanId, recorded, status } = stepFields
+
+export const ImportedSteps = Schema.Struct({
+  session: SessionId,
+  agent: optional(AgentName),
+  agent_version: optional(AgentVersionName),
+  person: optional(PersonId),
+  received_at: Instant,
+  checksum: Schema.optionalKey(Checksum),
+  steps: Schema.Array(
+    Schema.Struct({
+      ...{ trace_id: TraceId, span_id: SpanId, occurred_at: Instant },
+      ...{ parent_span_id: Schema.optionalKey(parentSpanId), name, kind, duration_ms: Schema.optionalKey(durationMs) },
+      ...{ status, message: Schema.optionalKey(message), recorded: Schema.optionalKey(recorded) },
+      attributes: optional(JsonObject),
+      attributes_text: optional(Schema.String)
+    })
+  )
 })
 
 export const ImportedAgent = Schema.Struct({ ...CreateAgent.fields, created_at: Instant })

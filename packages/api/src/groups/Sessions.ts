@@ -6,11 +6,13 @@ import { Name } from "@tachograph/core/domain/Name"
 import { PersonId } from "@tachograph/core/domain/Person"
 import { SessionId } from "@tachograph/core/domain/Session"
 import { maxRecentSessions, SessionSummary } from "@tachograph/core/domain/SessionSummary"
+import { stepFields } from "@tachograph/core/domain/Step"
+import { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Schema from "effect/Schema"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Cursor from "../Cursor.ts"
 import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
-import { MessagePart } from "../Json.ts"
+import { JsonObject, MessagePart } from "../Json.ts"
 import { wholeNumber } from "../Limit.ts"
 import * as Page from "../Page.ts"
 import { snakeKeys } from "../WireNames.ts"
@@ -77,6 +79,28 @@ export const SessionCallOnWire = Schema.Struct(sessionCallFields)
   .pipe(Schema.encodeKeys({ ...snakeKeys(sessionCallFields), id: "event_id" }))
   .annotate({ identifier: "SessionCall" })
 
+const stepOnWireFields = {
+  traceId: TraceId,
+  spanId: SpanId,
+  /** When it started. */
+  occurredAt: Schema.DateTimeUtcFromString,
+  receivedAt: Schema.DateTimeUtcFromString,
+  agent: AgentName,
+  agentVersion: AgentVersionName,
+  person: Schema.NullOr(PersonId),
+  ...stepFields,
+  /** As they were recorded, byte for byte. */
+  attributes: JsonObject
+}
+
+/** What an agent did between its calls: a tool that it ran, for example. Written as text. */
+const StepOnWire = Schema.Struct(stepOnWireFields)
+  .pipe(Schema.encodeKeys(snakeKeys(stepOnWireFields)))
+  .annotate({ identifier: "Step" })
+
+/** The cursor of steps. */
+export const stepCursor = Cursor.ofStep
+
 /** The cursor of messages and of calls. */
 export const cursor = Cursor.ofNumber
 
@@ -135,5 +159,16 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     },
     success: Page.of("SessionCallPage", "calls", SessionCallOnWire, cursor),
     error: [SessionNotFound, EventNotFound, EventDamaged]
-  }).annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages")
+  }).annotate(OpenApi.Summary, "List the calls of a session, and what each carried of its messages"),
+  HttpApiEndpoint.get("listSessionSteps", "/sessions/:session/steps", {
+    params: { session: SessionId },
+    query: Page.query(stepCursor),
+    success: Schema.Struct({
+      steps: Schema.Array(StepOnWire),
+      /** How many steps of the page are damaged, and left out. */
+      damaged_steps: Schema.Int,
+      next_cursor: Schema.NullOr(stepCursor.schema)
+    }).annotate({ identifier: "StepPage" }),
+    error: SessionNotFound
+  }).annotate(OpenApi.Summary, "Read the steps of a session, such as tools that it ran, in the order of their starts")
 ) {}

@@ -90,6 +90,7 @@ const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Nam
   readUsage: () => api.readUsage({ group_by: "day,model", time_zone: "Europe/Berlin" }),
   listSessionMessages: () => api.listSessionMessages({ session: "s/1 ü", after_number: 0 }),
   listSessionCalls: () => api.listSessionCalls({ session: "s/1 ü", limit: 1 }),
+  listSessionSteps: () => api.listSessionSteps({ session: "s/1 ü", limit: 1 }),
   search: () => api.search({ q: "Hi" }),
   readStorage: () => api.readStorage({ sessions: 3 }),
   listAudit: () => api.listAudit({ limit: 2 }),

@@ -1,6 +1,6 @@
 /**
  * Reads all that a project has, or the events that a filter finds: first what events name, then the events in the order of their
- * ids, up to the newest at the start. It holds no more than one group of events, or one large event.
+ * ids, up to the newest at the start, and steps between them. It holds no more than one group of events or steps, or one large event.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,7 +20,10 @@ import type { Person } from "../domain/Person.ts"
 import type { ListPage } from "../storage/Lists.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
 import type { Result } from "../storage/Result.ts"
+import * as EventTime from "../domain/EventTime.ts"
+import type { Step } from "../read/StepReads.ts"
 import { NamesSeen } from "./NamesSeen.ts"
+import type { StepExport } from "./StepExport.ts"
 
 /** What an export consists of, in the order in which an import needs it. */
 export type ExportItem =
@@ -30,6 +33,8 @@ export type ExportItem =
   | { readonly type: "person"; readonly person: Person }
   | { readonly type: "fingerprint"; readonly fingerprint: RegisteredFingerprint }
   | ({ readonly type: "event"; readonly event: Event } & Settled)
+  /** Steps of one session, agent and person that were recorded together. */
+  | { readonly type: "steps"; readonly steps: ReadonlyArray<Step> }
   /** An event whose bytes are not those that were recorded. */
   | ({ readonly type: "damaged"; readonly id: EventId } & Settled)
   /** The last one. The export is continued after this id: with what is recorded later, or if the limit was reached. */
@@ -40,6 +45,8 @@ export type ExportItem =
       readonly after: EventId | undefined
       readonly events: number
       readonly damaged: number
+      /** Steps that are left out. */
+      readonly damagedSteps: number
     }
 
 interface Settled {
@@ -61,6 +68,10 @@ export interface Extent {
   readonly settled: EventId
 }
 
+/** What names agents, versions, people and fingerprints. */
+export type Named = Pick<EventSummary, "agent" | "agentVersion" | "person"> &
+  Partial<Pick<EventSummary, "fingerprintId">>
+
 /** What an export reads with, in the current project. */
 export interface Reading {
   /** How far an export goes that begins now, after this event; undefined if there are no events. */
@@ -68,6 +79,8 @@ export interface Reading {
   /** A page of the events that the filter finds, in ascending order. */
   readonly page: (after: EventId | undefined, limit: number) => Result<ListPage<StoredSummary, EventId>>
   readonly event: (id: EventId) => Result<Event, EventNotFound | EventDamaged>
+  /** The steps that were received from a time on (epoch ms), of sessions with an event up to an id; undefined if the filter finds none. */
+  readonly steps: ((fromMs: number, upTo: EventId) => StepExport) | undefined
   readonly isDamaged: (stored: StoredSummary) => boolean
   readonly names: {
     readonly agents: (after: number | undefined) => Result<ListPage<Agent, number>>
@@ -77,8 +90,8 @@ export interface Reading {
     ) => Result<ListPage<AgentVersion, number>, AgentNotFound>
     readonly people: (after: number | undefined) => Result<ListPage<Person, number>>
     readonly fingerprints: (after: FingerprintId | undefined) => Result<ListPage<RegisteredFingerprint, FingerprintId>>
-    /** Those of one event. What was erased meanwhile is left out. */
-    readonly of: (event: EventSummary, seen: NamesSeen) => Result<ReadonlyArray<ExportItem>>
+    /** Those of one event, or of steps. What was erased meanwhile is left out. */
+    readonly of: (named: Named, seen: NamesSeen) => Result<ReadonlyArray<ExportItem>>
   }
 }
 
@@ -93,6 +106,12 @@ const groupEvents = 64
 const readConcurrency = 8
 
 const pageEvents = 512
+
+/**
+ * Steps come before the first event that was received so much later (ms): their sessions have an event by then, whatever the clocks of
+ * those who recorded them say.
+ */
+const stepLagMs = 60_000
 
 /** How often a large event asks for memory, and for how long: other answers end, or are given up. */
 const reserveEvery = "100 millis"
@@ -161,7 +180,7 @@ export const items = (
   reserve: Reserve
 ): Result<Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable | Overloaded>> => {
   const seen = new NamesSeen()
-  const counted = { events: 0, damaged: 0 }
+  const counted = { events: 0, damaged: 0, damagedSteps: 0 }
   let last = after
   let isCut = false
 
@@ -185,21 +204,57 @@ export const items = (
     const read = yield* Effect.forEach(group, (stored) => readEvent(stored, isSettled(stored)), {
       concurrency: readConcurrency
     })
-    const found: Array<ExportItem> = []
+    const found: Array<{ readonly id: EventId; readonly items: ReadonlyArray<ExportItem> }> = []
     for (const [index, own] of read.entries()) {
       const stored = group[index]!
+      const items: Array<ExportItem> = []
       // An event that appears while the export runs may name what did not exist when all names were read.
       const areNamesWritten = isAll && isSettled(stored)
       if (!areNamesWritten && stored.summary !== undefined && own[0]?.type === "event")
-        found.push(...(yield* reading.names.of(stored.summary, seen)))
-      found.push(...own)
+        items.push(...(yield* reading.names.of(stored.summary, seen)))
+      items.push(...own)
+      found.push({ id: stored.id, items })
       for (const { type } of own) counted[type === "event" ? "events" : "damaged"]++
       last = stored.id
     }
     return { found, isLarge: bytes > groupBytes }
   })
 
+  const readSteps = Effect.fnUntraced(function* (steps: StepExport, beforeMs: number) {
+    const group = yield* steps.next(beforeMs)
+    if (group === undefined) return undefined
+    counted.damagedSteps += group.damaged
+    const [first] = group.steps
+    if (first === undefined) return []
+    const names = isAll ? [] : yield* reading.names.of(first, seen)
+    return [...names, { type: "steps", steps: group.steps }] satisfies ReadonlyArray<ExportItem>
+  })
+
+  /** Groups of steps that were received before a time (epoch ms) and were not given yet. */
+  const stepsBefore = (steps: StepExport, beforeMs: number) =>
+    Stream.unfold(undefined, () =>
+      Effect.map(readSteps(steps, beforeMs), (items) =>
+        items === undefined ? undefined : ([items, undefined] as const)
+      )
+    ).pipe(Stream.filter((items) => items.length > 0))
+
+  /** Events, with the steps before them. */
+  const withSteps = (
+    steps: StepExport | undefined,
+    found: ReadonlyArray<{ readonly id: EventId; readonly items: ReadonlyArray<ExportItem> }>
+  ) => {
+    const all = Stream.make<[ReadonlyArray<ExportItem>]>(found.flatMap(({ items }) => items))
+    const last = found.at(-1)
+    if (steps === undefined || last === undefined) return all
+    const beforeMs = ({ id }: { readonly id: EventId }) => EventTime.of(id) - stepLagMs
+    const each = Stream.flatMap(Stream.fromIterable(found), (event) =>
+      Stream.concat(stepsBefore(steps, beforeMs(event)), Stream.make<[ReadonlyArray<ExportItem>]>(event.items))
+    )
+    return Stream.unwrap(Effect.map(steps.has(beforeMs(last)), (has) => (has ? each : all)))
+  }
+
   const eventsOf = ({ end, settled }: Extent) => {
+    const steps = reading.steps?.(after === undefined ? Number.MIN_SAFE_INTEGER : EventTime.of(after) - stepLagMs, end)
     const page = Effect.fnUntraced(function* (from: EventId | undefined) {
       const left = limit - counted.events - counted.damaged
       const { next, rows } = yield* reading.page(from, Math.min(pageEvents, left + 1))
@@ -214,8 +269,13 @@ export const items = (
       Stream.flatMap(({ found, isLarge }) =>
         isLarge
           ? // Taken, when the next one is asked for.
-            Stream.concat(Stream.make<[ReadonlyArray<ExportItem>]>(found), Stream.fromEffectDrain(reserve(0)))
-          : Stream.make<[ReadonlyArray<ExportItem>]>(found)
+            Stream.concat(withSteps(steps, found), Stream.fromEffectDrain(reserve(0)))
+          : withSteps(steps, found)
+      ),
+      Stream.concat(
+        Stream.suspend(() =>
+          isCut || steps === undefined ? Stream.empty : stepsBefore(steps, Number.POSITIVE_INFINITY)
+        )
       )
     )
   }

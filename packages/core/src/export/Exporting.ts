@@ -11,12 +11,14 @@ import type { Storage } from "../Storage.ts"
 import type { Result } from "../storage/Result.ts"
 import * as Exporter from "./Exporter.ts"
 import * as ProjectReading from "./ProjectReading.ts"
+import { StepExport } from "./StepExport.ts"
 
 export interface ExportQuery extends EventFilterQuery, Exporter.ExportRange {}
 
 export interface Exporting {
   /**
-   * All that the project has, or the events that a filter finds with what they name, in groups. `reserve` counts what a large event
+   * All that the project has, or the events that a filter finds with what they name, in groups; also the steps of the names of a filter that
+   * has no other conditions. `reserve` counts what a large event
    * takes of the memory of the process.
    */
   readonly exportEvents: (
@@ -32,7 +34,12 @@ export const make = (
 ): Exporting => ({
   exportEvents: ({ after, limit, ...filter }: ExportQuery, reserve: Exporter.Reserve = () => Effect.succeed(true)) =>
     Effect.flatMap(CurrentProject, (project) => {
+      const { agent, agentVersion, person, session, ...others } = filter
+      const hasSteps = isWhole(others)
       const reading = ProjectReading.make(storage, project, resources, {
+        steps: hasSteps
+          ? (fromMs, upTo) => new StepExport(storage, project, { agent, agentVersion, person, session, fromMs, upTo })
+          : undefined,
         event: (id) => Effect.catchTag(getEvent(id), "overloaded", () => Effect.die("Nothing was reserved")),
         page: (from, rows) =>
           EventPages.visible(storage, project, { ...filter, order: "asc", after: from, limit: rows })

@@ -3,12 +3,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { AgentName } from "../domain/Agent.ts"
 import { StorageUnavailable } from "../domain/Errors.ts"
-import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as EventReader from "../read/EventReader.ts"
 import type { Resources } from "../Resources.ts"
 import type { Storage } from "../Storage.ts"
-import type { ExportItem, Extent, Reading } from "./Exporter.ts"
+import type { ExportItem, Extent, Named, Reading } from "./Exporter.ts"
 import type { NamesSeen } from "./NamesSeen.ts"
 
 type Names = Pick<
@@ -28,7 +28,7 @@ const limit = 100
 
 const namesOf =
   (names: Names) =>
-  ({ agent, agentVersion, fingerprintId, person }: EventSummary, seen: NamesSeen) => {
+  ({ agent, agentVersion, fingerprintId, person }: Named, seen: NamesSeen) => {
     const reads: Array<Effect.Effect<ExportItem, StorageUnavailable | { readonly _tag: `${string}-not-found` }>> = []
     if (seen.add("agent", agent)) {
       reads.push(Effect.map(names.getAgent(agent), (agent) => ({ type: "agent", agent })))
@@ -41,7 +41,7 @@ const namesOf =
     if (person !== null && seen.add("person", person)) {
       reads.push(Effect.map(names.getPerson(person), (person) => ({ type: "person", person })))
     }
-    if (seen.add("fingerprint", fingerprintId)) {
+    if (fingerprintId !== undefined && seen.add("fingerprint", fingerprintId)) {
       reads.push(
         Effect.map(names.getFingerprint(fingerprintId), (fingerprint) => ({ type: "fingerprint", fingerprint }))
       )
@@ -99,7 +99,7 @@ export const make = (
   storage: Storage["Service"],
   project: ProjectId,
   names: Names,
-  events: Pick<Reading, "event" | "page">
+  events: Pick<Reading, "event" | "page" | "steps">
 ): Reading => ({
   ...events,
   extent: (after) => extent(storage, project, after),

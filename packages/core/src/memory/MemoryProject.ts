@@ -174,7 +174,8 @@ export class MemoryProject {
 
   appendSteps({ pack, steps, ...names }: AppendSteps): void {
     const session = this.#appendPack(names, pack, true)
-    session.appendSteps(steps.map((step) => ({ ...names, ...step, pack: pack.number })))
+    const { number: sessionNumber } = session.state
+    session.appendSteps(steps.map((step) => ({ ...names, ...step, sessionNumber, pack: pack.number })))
   }
 
   /** The index of the first event with a greater id. Checks the end first, where new events nearly always belong. */

@@ -6,6 +6,7 @@ import type { Erasable } from "../storage/Erasing.ts"
 import { type AppendSteps, StepConflict, type Steps, type StoredStep } from "../storage/Steps.ts"
 import { compressNew, conflictingSessions } from "./MemoryAppending.ts"
 import type { MemoryProjects } from "./MemoryProjects.ts"
+import type { MemorySession } from "./MemorySession.ts"
 
 const isErasable =
   (which: Erasable) =>
@@ -14,6 +15,12 @@ const isErasable =
     if ("session" in which) return session === which.session
     return receivedAt.epochMilliseconds < EventTime.of(which.before)
   }
+
+const compareReceipts = (a: StoredStep, b: StoredStep): number =>
+  a.receivedAt.epochMilliseconds - b.receivedAt.epochMilliseconds ||
+  a.sessionNumber - b.sessionNumber ||
+  a.pack - b.pack ||
+  a.start - b.start
 
 export const make = (projects: MemoryProjects): Steps => ({
   appendSteps: Effect.fnUntraced(function* (project, groups) {
@@ -42,6 +49,22 @@ export const make = (projects: MemoryProjects): Steps => ({
   }),
   listSteps: (project, session, after, limit) =>
     Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.stepsAfter(after, limit) ?? []),
+  findSteps: (project, { fromMs, upTo, ...names }, after, limit) =>
+    Effect.sync(() => {
+      const { events, sessions } = projects.read(project)
+      const named = Object.entries(names).filter(([, name]) => name !== undefined) as ReadonlyArray<
+        [keyof typeof names, string]
+      >
+      const hasEvent = (session: MemorySession) => events.some((event) => event.session === session && event.id <= upTo)
+      return Array.from(sessions.values())
+        .filter((session) => session.steps.length > 0 && hasEvent(session))
+        .flatMap(({ steps }) => steps)
+        .filter((step) => step.receivedAt.epochMilliseconds >= fromMs)
+        .filter((step) => after === undefined || compareReceipts(step, after) > 0)
+        .filter((step) => named.every(([name, value]) => step[name] === value))
+        .sort(compareReceipts)
+        .slice(0, limit)
+    }),
   eraseSteps: (project, which, limit) =>
     Effect.sync(() => {
       let erased = 0

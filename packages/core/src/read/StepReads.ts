@@ -12,7 +12,7 @@ import * as EventReader from "./EventReader.ts"
 import { orDamage } from "./OrDamage.ts"
 import type { UnpackedCache } from "./UnpackedCache.ts"
 
-interface Step extends StoredStep {
+export interface Step extends StoredStep {
   /**
    * A JSON object in UTF-8 with what the other fields do not say: `parent_span_id`, `name`, `kind`, `duration_ms`, `status`, `message`,
    * `recorded`, and last `attributes`, byte for byte as they were recorded.
@@ -29,7 +29,7 @@ interface StepQuery {
   readonly reserve?: ((bytes: number) => Effect.Effect<boolean>) | undefined
 }
 
-interface StepPage {
+export interface StepPage {
   readonly rows: ReadonlyArray<Step>
   /** How many steps of the page are damaged, and left out. */
   readonly damaged: number
@@ -52,7 +52,7 @@ const maxAttempts = 5
 const concurrency = 4
 
 /** The steps with their texts, or what is damaged of them, in the order of the rows. */
-const withTexts = Effect.fnUntraced(function* (
+export const withTexts = Effect.fnUntraced(function* (
   source: EventReader.Source,
   project: ProjectId,
   session: number,

@@ -10,11 +10,8 @@ import {
   type IdempotencyKeyReused,
   Overloaded,
   SessionIdEmpty,
-  SessionNotFound,
   type StorageUnavailable
 } from "../domain/Errors.ts"
-import { defaultAgentName } from "../domain/Agent.ts"
-import { defaultAgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { FingerprintId } from "../domain/Fingerprint.ts"
 import { CurrentProject, type ProjectId } from "../domain/Project.ts"
@@ -32,18 +29,13 @@ import * as CommitMetrics from "./CommitMetrics.ts"
 import type { GroupCommit } from "./GroupCommit.ts"
 import * as ImportedEvent from "./ImportedEvent.ts"
 import type { NewEvent } from "./NewEvent.ts"
-import * as NewSteps from "./NewSteps.ts"
+import * as StepRecording from "./StepRecording.ts"
 import * as Summary from "./Summary.ts"
 
 /** Fingerprints that are known to exist. Every event names one, and none is ever deleted. */
 const cachedFingerprints = 10_000
 
-interface RecordedSteps {
-  readonly kept: number
-  readonly existing: number
-}
-
-export interface Recording {
+export interface Recording extends StepRecording.StepRecording {
   /**
    * Succeeds when the event is committed and readable, and not before. Fails with `Overloaded` if too much waits; an event
    * that `isAdmitted` is not counted again.
@@ -74,13 +66,6 @@ export interface Recording {
     "imported" | "exists",
     SessionIdEmpty | FingerprintNotFound | Overloaded | EventIdTaken | EventIdInvalid | ChecksumDiffers
   >
-  /**
-   * Records steps of a session that has an event. Succeeds when they are committed, with how many were, and how many were there before by
-   * their trace and span: the first ones stay. Fails with `SessionNotFound` if the session has no event; then none is committed.
-   */
-  readonly recordSteps: (
-    steps: NewSteps.NewSteps
-  ) => Result<RecordedSteps, SessionIdEmpty | SessionNotFound | Overloaded>
   /** Counts request bodies and queued events of this process, whichever mount they come through. */
   readonly admission: AdmissionControl
   /** How the conversations of a session are known to begin, for `EventJson.open`. */
@@ -168,30 +153,13 @@ export const make = Effect.fnUntraced(function* (
     )
   }, Spans.spanIfTraced("Recorder.importEvent"))
 
-  const recordSteps = Effect.fnUntraced(function* ({ receivedAt, session, steps, ...names }: NewSteps.NewSteps) {
-    if (session === "") return yield* new SessionIdEmpty()
-    const project = yield* CurrentProject
-    const agent = names.agent ?? defaultAgentName
-    const agentVersion = names.agentVersion ?? defaultAgentVersionName
-    const person = names.person ?? null
-    const recorded = { kept: 0, existing: 0 }
-    for (const group of NewSteps.groupsOf(steps.map(NewSteps.textOf))) {
-      const pending = { project, session, agent, agentVersion, person, receivedAt, steps: group }
-      const bytes = group.reduce((sum, step) => sum + step.bytes, 0)
-      const outcome = yield* admitted(bytes, groupCommit.appendSteps(pending))
-      if (outcome === undefined) return yield* new SessionNotFound()
-      recorded.kept += outcome.kept
-      recorded.existing += outcome.existing
-    }
-    return recorded
-  }, Spans.spanIfTraced("Recorder.recordSteps"))
-
-  return {
+  const recording: Recording = {
     createEvent,
     queueEvent,
     importEvent,
-    recordSteps,
+    ...StepRecording.make(groupCommit, admitted),
     admission,
     knownPrefixesOf: groupCommit.knownPrefixesOf
-  } satisfies Recording
+  }
+  return recording
 })

@@ -37,3 +37,7 @@ export const ofStep = (
     crc32(text, crc32(JSON.stringify([project, session, agent, agentVersion, person, ...times, traceId, spanId]))) | 0
   )
 }
+
+/** Of the texts of a group of steps, one after the other. */
+export const ofStepTexts = (texts: ReadonlyArray<Uint8Array | string>): number =>
+  texts.reduce((checksum, text) => crc32(text, checksum), 0) | 0

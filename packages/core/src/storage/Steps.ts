@@ -3,6 +3,7 @@ import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type { AgentName } from "../domain/Agent.ts"
 import type { AgentVersionName } from "../domain/AgentVersion.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -42,8 +43,19 @@ export interface AppendSteps extends StepNames {
 
 /** A name that is missing, because of damage, makes the checksum another one. */
 export interface StoredStep extends StepNames, PlacedStep {
+  readonly sessionNumber: number
   /** The number of the pack. */
   readonly pack: number
+}
+
+/** Steps of all of these names, whose sessions have an event up to `upTo`, and that were received from `fromMs` on (epoch ms). */
+export interface StepFilter {
+  readonly session?: SessionId | undefined
+  readonly agent?: AgentName | undefined
+  readonly agentVersion?: AgentVersionName | undefined
+  readonly person?: PersonId | undefined
+  readonly upTo: EventId
+  readonly fromMs: number
 }
 
 /** The order of a session's steps. */
@@ -79,6 +91,16 @@ export interface Steps {
     project: ProjectId,
     session: number,
     after: StepPlace | undefined,
+    limit: number
+  ) => Result<ReadonlyArray<StoredStep>>
+  /**
+   * At most `limit` steps that the filter finds, after another one, in the order of their receipt, then of the numbers of their sessions
+   * and packs, and of their texts.
+   */
+  readonly findSteps: (
+    project: ProjectId,
+    filter: StepFilter,
+    after: StoredStep | undefined,
     limit: number
   ) => Result<ReadonlyArray<StoredStep>>
   /**

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
 import { Otlp } from "../otlp/Otlp.ts"
 import * as SessionMessages from "../response/SessionMessages.ts"
+import * as SessionSteps from "../response/SessionSteps.ts"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 
@@ -48,6 +49,11 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
           ...PageQuery.of(query, Sessions.cursor)
         }),
         ({ next, rows }) => ({ calls: rows, next_cursor: Sessions.cursor.encode(next) })
-      )
+      ),
+    listSessionSteps: Effect.fnUntraced(function* ({ params, query }) {
+      const reserve = yield* ReserveAnswer
+      const page = yield* recorder.listSteps(params.session, { reserve, ...PageQuery.of(query, Sessions.stepCursor) })
+      return new Operation.Encoded(SessionSteps.toAnswer(page, Sessions.stepCursor.encode(page.next)))
+    })
   })
 )

@@ -1,6 +1,6 @@
 /** An export as lines of JSON. Payloads are spliced in byte for byte. */
 import { AgentVersions, Agents, Export, Fingerprints } from "@tachograph/api"
-import { checksumOfTexts, type Event, type ExportItem } from "@tachograph/core"
+import { checksumOfStepTexts, checksumOfTexts, type Event, type ExportItem, Scan, type Step } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 
@@ -57,6 +57,28 @@ const eventParts = (event: Event, isSettled: boolean): ReadonlyArray<Part> => {
   ]
 }
 
+/** The attributes are last in the text of a step. */
+const stepText = (step: Step): string => {
+  const text = Buffer.from(step.text)
+  const own = { trace_id: step.traceId, span_id: step.spanId, occurred_at: DateTime.formatIso(step.occurredAt) }
+  const { end, start } = Scan.locate(text, ["attributes"])!
+  const fields = text.toString("utf8", 1, text.lastIndexOf(attributesKey, start))
+  const attributes = member("attributes", text.subarray(start, end)).map(textOfPart).join("")
+  return `${JSON.stringify(own).slice(0, -1)},${fields}${attributes}}`
+}
+
+const attributesKey = '"attributes":'
+
+const textOfPart = (part: Part): string => (typeof part === "string" ? part : utf8.decode(part))
+
+const stepParts = (steps: ReadonlyArray<Step>): ReadonlyArray<Part> => {
+  const [{ agent, agentVersion, person, receivedAt, session }] = steps as readonly [Step]
+  const checksum = hexOf(checksumOfStepTexts(steps.map(({ text }) => text)))
+  const times = { received_at: DateTime.formatIso(receivedAt), checksum }
+  const fields = membersOf({ type: "steps", ...times, session, agent, agent_version: agentVersion, person })
+  return [`{${fields},"steps":[${steps.map(stepText).join(",")}]}\n`]
+}
+
 /** Leaves the description of a name out that only events have used: where it is imported, it may be given one as here. */
 const withoutDescription = ({ isNamedOnly = false }: { readonly isNamedOnly?: boolean }) =>
   isNamedOnly ? { description: undefined } : {}
@@ -85,10 +107,12 @@ const parts: Parts = {
   },
   fingerprint: ({ fingerprint, type }) => [line({ type, ...encodeFingerprint(fingerprint) })],
   event: ({ event, isSettled }) => eventParts(event, isSettled),
+  steps: ({ steps }) => stepParts(steps),
   damaged: ({ id, isSettled, type }) => [line({ type, event_id: id, ...(isSettled ? {} : { settled: false }) })],
-  end: ({ damaged, events, isWhole, after, type }) => [
-    line({ type: isWhole ? type : "more", events, damaged, after_event: after ?? null })
-  ]
+  end: ({ damaged, damagedSteps, events, isWhole, after, type }) => {
+    const ofSteps = damagedSteps === 0 ? {} : { damaged_steps: damagedSteps }
+    return [line({ type: isWhole ? type : "more", events, damaged, ...ofSteps, after_event: after ?? null })]
+  }
 }
 
 const partsOf = <Type extends ExportItem["type"]>(item: Extract<ExportItem, { type: Type }>): ReadonlyArray<Part> =>

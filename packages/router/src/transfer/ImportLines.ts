@@ -59,32 +59,30 @@ export const make = (recorder: Recorder["Service"]) => {
     return { ...common, ...("error" in outcome ? { result: "failed", error: outcome.error } : outcome) }
   })
 
-  /** Events at a time, and what they may name before them. */
+  /** Events at a time, what they may name before them, and steps after the events. */
   const answerAll = Effect.fnUntraced(function* (
     project: ProjectId,
     lines: ReadonlyArray<Line>,
     maxOtherBytes: number
   ) {
     const answers: Array<LineAnswer> = []
-    let events: Array<Line> = []
-    const flush = Effect.suspend(() => {
-      const some = events
-      events = []
-      return Effect.map(
-        recordMany(some, (line) => answer(project, line, maxOtherBytes)),
-        (own) => void answers.push(...own)
-      )
+    const waiting = { event: new Array<Line>(), steps: new Array<Line>() }
+    const flush = Effect.fnUntraced(function* () {
+      for (const some of [waiting.event, waiting.steps]) {
+        answers.push(...(yield* recordMany(some.splice(0), (line) => answer(project, line, maxOtherBytes))))
+      }
     })
     for (const line of lines) {
-      if (line.bytes !== undefined && stringAt(line.bytes, "type") === "event") {
-        events.push(line)
+      const type = line.bytes && stringAt(line.bytes, "type")
+      if (type === "event" || type === "steps") {
+        waiting[type].push(line)
         continue
       }
-      yield* flush
+      yield* flush()
       answers.push(yield* answer(project, line, maxOtherBytes))
     }
-    yield* flush
-    return answers
+    yield* flush()
+    return answers.sort((a, b) => a.line - b.line)
   })
 
   /**

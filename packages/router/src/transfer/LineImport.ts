@@ -1,6 +1,6 @@
 /** Imports a line by its type. */
-import { Export, PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { type Imported, JsonText, type ProjectId, type Recorder, Scan } from "@tachograph/core"
+import { Export, PayloadTooLargeError } from "@tachograph/api"
+import { type Imported, type ProjectId, type Recorder, Scan } from "@tachograph/core"
 import { Person } from "@tachograph/core/domain/Person"
 import { RegisteredFingerprint } from "@tachograph/core/domain/Fingerprint"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,23 @@ import { whenThereIsRoom } from "../events/RecordMany.ts"
 import { makeVerbatim } from "../events/SentEvent.ts"
 import * as JsonBody from "../validation/JsonBody.ts"
 import * as EventLine from "./EventLine.ts"
+import * as SentText from "./SentText.ts"
+import * as StepsLine from "./StepsLine.ts"
 import { toFingerprint } from "./FingerprintFields.ts"
 
 /** What a line may be. The last three are of no use here. */
-const types = ["event", "agent", "agent-version", "person", "fingerprint", "export", "end", "more", "damaged"] as const
+const types = [
+  "event",
+  "steps",
+  "agent",
+  "agent-version",
+  "person",
+  "fingerprint",
+  "export",
+  "end",
+  "more",
+  "damaged"
+] as const
 
 export type Type = (typeof types)[number]
 
@@ -31,32 +44,8 @@ const decodeFingerprint = JsonBody.decoder(Export.ImportedFingerprint)
 
 export type Result = Imported | "ignored" | "failed"
 
-/** The properties as they were sent. */
-const propertiesIn = (line: Buffer, text: string | null | undefined): JsonText.JsonText => {
-  if (typeof text === "string") return JsonText.unsafe(text)
-  const span = Scan.locate(line, ["properties"])
-  const properties = span === undefined ? "null" : line.toString("utf8", span.start, span.end)
-  return JsonText.unsafe(properties === "null" ? "{}" : properties)
-}
-
 /** A line without the description or the properties is of a name that only events have used. */
 const namedOnly = (given: unknown) => (given === undefined ? { isNamedOnly: true } : {})
-
-const isObjectText = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
-}
-
-const noObject = {
-  type: "dict_type",
-  loc: ["body", "properties_text"],
-  msg: "Input should be the text of a valid dictionary",
-  input: {}
-}
 
 export const make = (recorder: Recorder["Service"]) => {
   const decodeEvent = makeVerbatim(recorder)
@@ -87,12 +76,16 @@ export const make = (recorder: Recorder["Service"]) => {
     }),
     person: Effect.fnUntraced(function* (line: Buffer) {
       const { bytes, value } = yield* decodePerson({ bytes: line, isJson: true })
-      const properties = propertiesIn(bytes, value.properties_text)
-      if (!isObjectText(properties)) return yield* new ValidationFailure({ detail: [noObject] })
+      const properties = SentText.of(bytes, Scan.locate(bytes, ["properties"]), value.properties_text)
+      if (!SentText.isObject(properties)) return yield* SentText.noObject("properties_text")
       const { created_at: createdAt, person_id: id } = value
       const given = value.properties_text ?? value.properties
       return yield* recorder.importPerson(new Person({ id, properties, createdAt, ...namedOnly(given) }))
     }),
+    steps: (line: Buffer) =>
+      Effect.flatMap(StepsLine.read(line), ({ checksum, group }) =>
+        whenThereIsRoom(recorder.importSteps(group, checksum))
+      ),
     fingerprint: Effect.fnUntraced(function* (line: Buffer) {
       const { value } = yield* decodeFingerprint({ bytes: line, isJson: true })
       const fields = { ...toFingerprint(value), id: value.fingerprint_id, createdAt: value.created_at }

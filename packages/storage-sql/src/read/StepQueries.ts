@@ -6,21 +6,24 @@ import {
   type ProjectId,
   type SessionId,
   type SpanId,
+  type StepFilter,
   type StepPlace,
   type StoredStep,
   type TraceId,
   Uuid
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
+import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, orUndefined, time } from "../sql/RowDecoding.ts"
 
 /** A name is null that does not exist: a step of it is damaged. */
 interface StepRow {
+  readonly session_number: Integer
   readonly session_id: SessionId
   readonly agent_name: AgentName
   readonly agent_version_name: AgentVersionName
@@ -40,6 +43,7 @@ const timeOf = (value: Integer) => orUndefined(() => time(value)) ?? time(0)
 
 const toStep = (row: StepRow): StoredStep => ({
   session: row.session_id,
+  sessionNumber: Number(row.session_number),
   agent: row.agent_name,
   agentVersion: row.agent_version_name,
   person: row.person_id,
@@ -54,12 +58,15 @@ const toStep = (row: StepRow): StoredStep => ({
 })
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const columns = sql`s.session_id, a.agent_name, v.agent_version_name, p.person_id, t.occurred_at, t.received_at,
+  const encode = UuidColumn.encoder(sql)
+  const columns = sql`t.session_number, s.session_id, a.agent_name, v.agent_version_name, p.person_id, t.occurred_at, t.received_at,
     t.pack_number, t.text_start, t.text_bytes, t.checksum, ${StoredBytes.select(sql, "t.trace_id")},
     ${StoredBytes.select(sql, "t.span_id")}`
   // Left joins, so that a damaged number does not hide the step.
-  const joins = sql`LEFT JOIN sessions s ON s.project_id = t.project_id AND s.session_number = t.session_number
-      ${Bucket.andSame(sql, "s", "t")}
+  const joins = (
+    session?: number
+  ) => sql`LEFT JOIN sessions s ON s.project_id = t.project_id AND s.session_number = t.session_number
+      ${session === undefined ? Bucket.andSame(sql, "s", "t") : Bucket.and(sql, Bucket.ofNumber(session), "s.")}
     LEFT JOIN agents a ON a.project_id = t.project_id AND a.agent_number = t.agent_number
     LEFT JOIN agent_versions v ON v.project_id = t.project_id AND v.agent_number = t.agent_number
       AND v.agent_version_number = t.agent_version_number
@@ -79,9 +86,51 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const order = sql.literal("ORDER BY t.occurred_at, t.pack_number, t.text_start")
     const rows = yield* sql<StepRow>`SELECT ${columns} FROM (
         SELECT * FROM steps t WHERE ${Bucket.isOfSession(sql, project_id, session, "t.")} ${isAfter}
-        ${order} LIMIT ${limit}) AS t ${joins} ${order}`
+        ${order} LIMIT ${limit}) AS t ${joins(session)} ${order}`
     return rows.map(toStep)
   })
 
-  return { listSteps }
+  /** The conditions of the names that lead to steps by an index; undefined if one does not exist. */
+  const conditionsOf = Effect.fnUntraced(function* (project_id: number, { person, session }: StepFilter) {
+    const conditions: Array<Statement.Fragment> = []
+    if (session !== undefined) {
+      const [row] = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
+        WHERE project_id = ${project_id} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
+      if (row === undefined) return undefined
+      conditions.push(Bucket.isOfSession(sql, project_id, Number(row.session_number), "t."))
+    }
+    if (person !== undefined) {
+      const number = (yield* NumberedNames.find(sql, NumberedNames.people, project_id, [person])).get(person)
+      if (number === undefined) return undefined
+      conditions.push(sql`t.person_number = ${number}`)
+    }
+    return conditions
+  })
+
+  const findSteps = Effect.fn("SqlStorage.findSteps")(function* (
+    project: ProjectId,
+    filter: StepFilter,
+    after: StoredStep | undefined,
+    limit: number
+  ): Effect.fn.Return<ReadonlyArray<StoredStep>, SqlError.SqlError> {
+    const { agent, agentVersion, fromMs, upTo } = filter
+    const project_id = yield* projects.find(project)
+    const conditions = yield* conditionsOf(project_id, filter)
+    if (conditions === undefined) return []
+    if (agent !== undefined) conditions.push(sql`a.agent_name = ${agent}`)
+    if (agentVersion !== undefined) conditions.push(sql`v.agent_version_name = ${agentVersion}`)
+    if (after !== undefined) {
+      const { pack, receivedAt, sessionNumber, start } = after
+      conditions.push(sql`(t.received_at, t.session_number, t.pack_number, t.text_start) >
+        (${receivedAt.epochMilliseconds}, ${sessionNumber}, ${pack}, ${start})`)
+    }
+    const rows = yield* sql<StepRow>`SELECT ${columns} FROM steps t ${joins()}
+      WHERE ${sql.and([sql`t.project_id = ${project_id} AND t.received_at >= ${fromMs}`, ...conditions])}
+        AND EXISTS (SELECT 1 FROM events e WHERE e.project_id = t.project_id AND e.session_number = t.session_number
+          AND e.event_id <= ${encode(upTo)}${Bucket.andSame(sql, "e", "t")})
+      ORDER BY t.received_at, t.session_number, t.pack_number, t.text_start LIMIT ${limit}`
+    return rows.map(toStep)
+  })
+
+  return { listSteps, findSteps }
 }

@@ -342,6 +342,18 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
+  /** Read the steps of a session, such as tools that it ran, in the order of their starts. */
+  listSessionSteps: {
+    input: {
+      readonly session: string
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+    }
+    answer: Types.StepPage
+    row: Types.Step
+    error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
+  }
+
   /** Read a long text that calls of the project share, byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`. */
   getSharedText: {
     input: { readonly sha256: string }
@@ -483,6 +495,7 @@ export const operations = {
   eraseSession: {"method":"DELETE","path":"/api/v1/sessions/{session}"},
   listSessionMessages: {"method":"GET","path":"/api/v1/sessions/{session}/messages","rows":"messages"},
   listSessionCalls: {"method":"GET","path":"/api/v1/sessions/{session}/calls","rows":"calls"},
+  listSessionSteps: {"method":"GET","path":"/api/v1/sessions/{session}/steps","rows":"steps"},
   getSharedText: {"method":"GET","path":"/api/v1/shared/{sha256}"},
   readUsage: {"method":"GET","path":"/api/v1/usage","rows":"usage"},
   readStorage: {"method":"GET","path":"/api/v1/storage"},

@@ -427,6 +427,30 @@ export interface SharedTextNotFound {
   readonly type: "shared-text-not-found"
 }
 
+export interface Step {
+  readonly trace_id: string
+  readonly span_id: string
+  readonly occurred_at: string
+  readonly received_at: string
+  readonly agent: string
+  readonly agent_version: string
+  readonly person: string | null
+  readonly parent_span_id: string | null
+  readonly name: string
+  readonly kind: "tool" | "agent" | "retrieval" | "embedding" | "chain" | "guardrail" | "other"
+  readonly duration_ms: number | null
+  readonly status: "unset" | "ok" | "error"
+  readonly message: string | null
+  readonly recorded: { readonly redacted?: number | undefined; readonly subagent?: string | undefined } & Readonly<Record<string, unknown>> | null
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+export interface StepPage {
+  readonly steps: ReadonlyArray<Step>
+  readonly damaged_steps: number
+  readonly next_cursor: string | null
+}
+
 export interface StorageUnavailable {
   readonly type: "storage-unavailable"
   readonly message?: string | undefined
