@@ -169,6 +169,50 @@ const waitFor = Effect.fnUntraced(function* (reserve: Reserve, bytes: number): E
   return yield* new Overloaded()
 })
 
+/** An event, with what has to come before it, or nothing if it was erased meanwhile. */
+interface Found {
+  readonly id: EventId
+  readonly items: ReadonlyArray<ExportItem>
+}
+
+/** Gives steps. `namesOf` are those that have to come before them, `onDamaged` is told how many are left out. */
+const givingSteps = (
+  steps: StepExport | undefined,
+  namesOf: (named: Named) => Result<ReadonlyArray<ExportItem>>,
+  onDamaged: (count: number) => void
+) => {
+  const read = Effect.fnUntraced(function* (
+    from: StepExport,
+    beforeMs: number
+  ): Effect.fn.Return<readonly [ReadonlyArray<ExportItem>, undefined] | undefined, StorageUnavailable> {
+    const group = yield* from.next(beforeMs)
+    if (group === undefined) return undefined
+    onDamaged(group.damaged)
+    const [first] = group.steps
+    if (first === undefined) return [[], undefined]
+    return [[...(yield* namesOf(first)), { type: "steps", steps: group.steps }], undefined]
+  })
+
+  /** Those that were received before a time (epoch ms) and were not given yet. */
+  const before = (beforeMs: number): Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable> =>
+    steps === undefined
+      ? Stream.empty
+      : Stream.unfold(undefined, () => read(steps, beforeMs)).pipe(Stream.filter((items) => items.length > 0))
+
+  /** Events, with the steps before them. */
+  const between = (found: ReadonlyArray<Found>): Stream.Stream<ReadonlyArray<ExportItem>, StorageUnavailable> => {
+    const all = Stream.make<[ReadonlyArray<ExportItem>]>(found.flatMap(({ items }) => items))
+    const last = found.at(-1)
+    if (steps === undefined || last === undefined) return all
+    const beforeMs = ({ id }: Found) => EventTime.of(id) - stepLagMs
+    const each = Stream.flatMap(Stream.fromIterable(found), (event) =>
+      Stream.concat(before(beforeMs(event)), Stream.make<[ReadonlyArray<ExportItem>]>(event.items))
+    )
+    return Stream.unwrap(Effect.map(steps.has(beforeMs(last)), (has) => (has ? each : all)))
+  }
+  return { before, between }
+}
+
 /**
  * The items in groups, as they are read. What events name comes before them all if `isAll`, and otherwise each before the first event
  * that names it: then only what they name. Fails with `Overloaded` if there is no memory for a large event for a minute.
@@ -204,7 +248,7 @@ export const items = (
     const read = yield* Effect.forEach(group, (stored) => readEvent(stored, isSettled(stored)), {
       concurrency: readConcurrency
     })
-    const found: Array<{ readonly id: EventId; readonly items: ReadonlyArray<ExportItem> }> = []
+    const found: Array<Found> = []
     for (const [index, own] of read.entries()) {
       const stored = group[index]!
       const items: Array<ExportItem> = []
@@ -220,41 +264,13 @@ export const items = (
     return { found, isLarge: bytes > groupBytes }
   })
 
-  const readSteps = Effect.fnUntraced(function* (steps: StepExport, beforeMs: number) {
-    const group = yield* steps.next(beforeMs)
-    if (group === undefined) return undefined
-    counted.damagedSteps += group.damaged
-    const [first] = group.steps
-    if (first === undefined) return []
-    const names = isAll ? [] : yield* reading.names.of(first, seen)
-    return [...names, { type: "steps", steps: group.steps }] satisfies ReadonlyArray<ExportItem>
-  })
-
-  /** Groups of steps that were received before a time (epoch ms) and were not given yet. */
-  const stepsBefore = (steps: StepExport, beforeMs: number) =>
-    Stream.unfold(undefined, () =>
-      Effect.map(readSteps(steps, beforeMs), (items) =>
-        items === undefined ? undefined : ([items, undefined] as const)
-      )
-    ).pipe(Stream.filter((items) => items.length > 0))
-
-  /** Events, with the steps before them. */
-  const withSteps = (
-    steps: StepExport | undefined,
-    found: ReadonlyArray<{ readonly id: EventId; readonly items: ReadonlyArray<ExportItem> }>
-  ) => {
-    const all = Stream.make<[ReadonlyArray<ExportItem>]>(found.flatMap(({ items }) => items))
-    const last = found.at(-1)
-    if (steps === undefined || last === undefined) return all
-    const beforeMs = ({ id }: { readonly id: EventId }) => EventTime.of(id) - stepLagMs
-    const each = Stream.flatMap(Stream.fromIterable(found), (event) =>
-      Stream.concat(stepsBefore(steps, beforeMs(event)), Stream.make<[ReadonlyArray<ExportItem>]>(event.items))
-    )
-    return Stream.unwrap(Effect.map(steps.has(beforeMs(last)), (has) => (has ? each : all)))
-  }
-
   const eventsOf = ({ end, settled }: Extent) => {
-    const steps = reading.steps?.(after === undefined ? Number.MIN_SAFE_INTEGER : EventTime.of(after) - stepLagMs, end)
+    const fromMs = after === undefined ? Number.MIN_SAFE_INTEGER : EventTime.of(after) - stepLagMs
+    const steps = givingSteps(
+      reading.steps?.(fromMs, end),
+      (named) => (isAll ? Effect.succeed([]) : reading.names.of(named, seen)),
+      (count) => (counted.damagedSteps += count)
+    )
     const page = Effect.fnUntraced(function* (from: EventId | undefined) {
       const left = limit - counted.events - counted.damaged
       const { next, rows } = yield* reading.page(from, Math.min(pageEvents, left + 1))
@@ -269,14 +285,10 @@ export const items = (
       Stream.flatMap(({ found, isLarge }) =>
         isLarge
           ? // Taken, when the next one is asked for.
-            Stream.concat(withSteps(steps, found), Stream.fromEffectDrain(reserve(0)))
-          : withSteps(steps, found)
+            Stream.concat(steps.between(found), Stream.fromEffectDrain(reserve(0)))
+          : steps.between(found)
       ),
-      Stream.concat(
-        Stream.suspend(() =>
-          isCut || steps === undefined ? Stream.empty : stepsBefore(steps, Number.POSITIVE_INFINITY)
-        )
-      )
+      Stream.concat(Stream.suspend(() => (isCut ? Stream.empty : steps.before(Number.POSITIVE_INFINITY))))
     )
   }
 
