@@ -25,11 +25,16 @@ export interface Told {
   readonly spans: ReadonlyArray<Span>
   readonly logs: ReadonlyArray<LogRecord>
   readonly links: ReadonlyArray<Link>
+  /** Spans that were recorded already: of them it is only known whose their children are. */
+  readonly contexts?: ReadonlyArray<Span>
 }
 
 interface Member {
   readonly span: Span
   readonly group: Group
+  /** The spans and log records that tell it. Another span of the same call is none of its own. */
+  readonly spans: ReadonlyArray<Span>
+  readonly logs: ReadonlyArray<LogRecord>
   /** Whether nothing that comes later can say more. */
   readonly isComplete: boolean
 }
@@ -39,11 +44,8 @@ export interface Call extends Member {
   readonly ancestors: ReadonlyArray<Span>
   /** What others say of the call, and the span does not. */
   readonly fill: Attributes
-  readonly logs: ReadonlyArray<LogRecord>
   /** Whether its messages are told, and not its counts alone. */
   readonly hasContent: boolean
-  /** The spans that tell it, of which others are no calls of their own. None of a call that only log records tell. */
-  readonly spans: ReadonlyArray<Span>
 }
 
 export const byStart = (one: Member, other: Member): number => one.span.startMs - other.span.startMs
@@ -74,9 +76,9 @@ class Trace {
   readonly spans = new Map<string, Span>()
   readonly #parents = new Map<string, string>()
 
-  constructor({ links, spans }: Told) {
+  constructor({ contexts = [], links, spans }: Told) {
     for (const link of links) this.#parents.set(idOf(link), link.parentSpanId)
-    for (const span of spans) {
+    for (const span of [...spans, ...contexts]) {
       const id = idOf(span)
       const known = this.spans.get(id)
       this.spans.set(id, known === undefined ? span : merged(span, known))
@@ -188,10 +190,11 @@ const isCompleted = (span: Span, by: Completion | undefined, { logs, parent, twi
   return by !== "sibling" || twin !== undefined || hasWholeAnswer(span)
 }
 
-export const assemble = (told: Told): Assembled => {
-  const trace = new Trace(told)
-  const spans = Array.from(trace.spans.values())
-  const ofLogs = callsOfLogs(told.logs, trace.spans)
+export const assemble = (all: Told): Assembled => {
+  const trace = new Trace(all)
+  const told = new Set(all.spans.map(idOf))
+  const spans = Array.from(trace.spans.values()).filter((span) => told.has(idOf(span)))
+  const ofLogs = callsOfLogs(all.logs, trace.spans)
   const candidates = [...spans.filter((span) => kindOf(span) === "call"), ...ofLogs.calls.map(({ span }) => span)]
   const twins = twinsOf(candidates, trace)
   const doubles = new Set(twins.values())
@@ -245,7 +248,7 @@ export const assemble = (told: Told): Assembled => {
 
   const stepOf = (span: Span, kind: StepKind): Step => {
     const { group, isKnown } = memberOf(span)
-    return { span, kind, group, isComplete: isKnown }
+    return { span, kind, group, spans: [span], logs: [], isComplete: isKnown }
   }
 
   const calls = candidates.filter((span) => !doubles.has(span)).map(callOf)

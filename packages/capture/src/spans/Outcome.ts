@@ -29,12 +29,18 @@ const endsInError = (attributes: Attributes): boolean =>
   /^(?:\["error"\]|error)$/.test(String(attributes.get("gen_ai.response.finish_reasons") ?? ""))
 
 /** Whether the span itself says that it failed, whatever else it says. */
-const isFailed = ({ attributes, status }: Span): boolean =>
+export const isFailed = ({ attributes, status }: Span): boolean =>
   status.code === 2 ||
   firstText(attributes, ...typeKeys) !== undefined ||
   attributes.get("langfuse.observation.level") === "ERROR" ||
   attributes.get("genkit:state") === "error" ||
   endsInError(attributes)
+
+/** What a span says of its status, or of the exception in it. */
+export const messageOf = ({ attributes, events, status }: Span): string =>
+  textOf(status.message) ??
+  firstText(events.find(({ name }) => name === "exception")?.attributes ?? attributes, ...messageKeys) ??
+  ""
 
 /** Why a call failed: in its own words, else in those of what was recorded with it, else in those of an ancestor that failed with it. */
 export const errorOf = (span: Span, fill: Attributes, ancestors: ReadonlyArray<Span>): CallError | null => {

@@ -5,6 +5,7 @@ import { bodiesOf } from "@tachograph/capture/spans/LogCalls"
 import * as Outcome from "@tachograph/capture/spans/Outcome"
 import { payloadOf } from "@tachograph/capture/spans/Payload"
 import { formats } from "@tachograph/formats"
+import type { Span } from "@tachograph/capture/spans/Span"
 import { sessionSeed } from "@tachograph/capture/SessionSeed"
 import { hash } from "node:crypto"
 import { nameOf } from "../calls/CallName.ts"
@@ -17,7 +18,7 @@ const cut = (text: string): string | undefined => (text === "" ? undefined : tex
 /** The latest time that an event can have. */
 const maxMs = Date.UTC(9999, 11, 31)
 
-const isTime = (ms: number): boolean => ms > 0 && ms < maxMs
+export const isTime = (ms: number): boolean => ms > 0 && ms < maxMs
 
 /** What says of which span an event was made, and what of it is missing. */
 const recordedOf = ({ span }: Call, isRebuilt: boolean, verbatim: ReadonlyArray<string>) => ({
@@ -34,6 +35,10 @@ const recordedOf = ({ span }: Call, isRebuilt: boolean, verbatim: ReadonlyArray<
 })
 
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
+
+/** Milliseconds, where both its times are known. */
+export const durationOf = ({ endMs, startMs }: Span): number | undefined =>
+  isTime(startMs) && endMs >= startMs ? rounded(endMs - startMs) : undefined
 
 /** By which a call is the same when it is told again. */
 export const keyOf = ({ logs, span }: Call): string => {
@@ -70,7 +75,6 @@ export const of = (call: Call, fingerprintId: string): Buffer => {
     nameOf
   )
   const { agent, agent_version, person } = given
-  const durationMs = span.endMs - span.startMs
   const firstTokenMs = Outcome.firstTokenOf(span, fill)
   const beside = {
     session: given.session ?? derivedSession(call, api, inputs),
@@ -79,7 +83,7 @@ export const of = (call: Call, fingerprintId: string): Buffer => {
     person,
     fingerprint_id: fingerprintId,
     occurred_at: isTime(span.startMs) ? new Date(span.startMs).toISOString() : undefined,
-    duration_ms: isTime(span.startMs) && durationMs >= 0 ? rounded(durationMs) : undefined,
+    duration_ms: durationOf(span),
     first_token_ms: firstTokenMs === undefined ? undefined : rounded(firstTokenMs),
     http_status: Outcome.httpStatusOf(span, fill),
     trace_id: span.traceId || undefined,

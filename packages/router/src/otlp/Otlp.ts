@@ -17,6 +17,7 @@ import * as Answers from "./Answers.ts"
 import * as LeftOut from "./LeftOut.ts"
 import * as Receive from "./Receive.ts"
 import * as RecordCalls from "./RecordCalls.ts"
+import * as RecordSteps from "./RecordSteps.ts"
 import * as Waiting from "./Waiting.ts"
 
 type Operation = (exchange: Exchange) => Effect.Effect<Answer.Answer, unknown>
@@ -68,11 +69,13 @@ const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const storage = yield* Storage
   const recordCalls = RecordCalls.make(recorder, storage, yield* SentEvent.make)
-  const waiting = Waiting.make(storage, recordCalls, {
-    masked: maskedBy(yield* RedactPatterns),
+  const masked = maskedBy(yield* RedactPatterns)
+  const recordSteps = RecordSteps.make(recorder, storage, masked)
+  const waiting = Waiting.make(storage, recordCalls, recordSteps, {
+    masked,
     waitMs: yield* OtlpWaitMs
   })
-  const { logs, traces } = Receive.make(recordCalls, waiting)
+  const { logs, traces } = Receive.make(recordCalls, recordSteps, waiting)
   const holder = randomUUID()
 
   const finishDue = Effect.gen(function* () {

@@ -4,7 +4,12 @@ import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 import { hash } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 
-export type Told = { readonly span: Span } | { readonly log: LogRecord } | { readonly link: Link }
+/** A `context` is a span that was recorded, of which children that come later need to know whose it is. */
+export type Told =
+  | { readonly span: Span }
+  | { readonly context: Span }
+  | { readonly log: LogRecord }
+  | { readonly link: Link }
 
 /** A part that is ready to wait. */
 export interface Part {
@@ -20,13 +25,14 @@ const short = (text: string): string => hash("sha256", text).slice(0, 32)
 /** What joins parts: their trace, or the session of a log record that has none. */
 const groupOf = (told: Told): string => {
   if ("link" in told) return told.link.traceId
-  const { attributes, traceId } = "span" in told ? told.span : told.log
+  const { attributes, traceId } = Object.values(told)[0] as Span | LogRecord
   if (traceId !== "") return traceId
   return `session ${short(String(attributes.get("session.id") ?? attributes.get("conversation.id") ?? ""))}`
 }
 
 /** A span has one part, whichever of its exporters sent it; each log record has its own. */
 const nameOf = (told: Told, text: string): string => {
+  if ("context" in told) return `context ${told.context.spanId}`
   if ("span" in told) return `span ${told.span.spanId} ${short(told.span.scope.name).slice(0, 8)}`
   return "link" in told ? `link ${told.link.spanId}` : `log ${short(text)}`
 }

@@ -1,5 +1,5 @@
 /** Takes posts of OTLP: what is complete is recorded at once, and the rest waits in the storage. A 200 says that all of it is kept. */
-import { assemble, type Assembled, byStart, type Link } from "@tachograph/capture/spans/Assemble"
+import { assemble, type Assembled, byStart, type Link, type Step } from "@tachograph/capture/spans/Assemble"
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { contextOf, isContext } from "@tachograph/capture/spans/Groups"
 import type { Steps } from "@tachograph/core"
@@ -15,14 +15,22 @@ import * as OtlpJson from "./OtlpJson.ts"
 import type { Told } from "./Parts.ts"
 import * as Protobuf from "./Protobuf.ts"
 import type * as RecordCalls from "./RecordCalls.ts"
+import type * as RecordSteps from "./RecordSteps.ts"
 import type * as Waiting from "./Waiting.ts"
 
 /** Links of one trace that wait. */
 const maxLinks = 1_000
 
 /** What of a post has to wait: calls that are not complete, log records of none, and what later calls may need of their ancestors. */
-const toHold = ({ links, spans }: Decoded.Decoded, { calls, logs }: Assembled): ReadonlyArray<Told> => {
-  const waiting = calls.filter(({ isComplete }) => !isComplete)
+const toHold = (
+  { links, spans }: Decoded.Decoded,
+  { calls, logs, steps }: Assembled,
+  early: ReadonlySet<Step>
+): ReadonlyArray<Told> => {
+  const waiting = [
+    ...calls.filter(({ isComplete }) => !isComplete),
+    ...steps.filter((step) => !step.isComplete || early.has(step))
+  ]
   const traces = new Map<string, number>(waiting.map(({ span }) => [span.traceId, 0]))
   const isHeld = ({ traceId }: Link) => {
     const held = traces.get(traceId)
@@ -33,7 +41,7 @@ const toHold = ({ links, spans }: Decoded.Decoded, { calls, logs }: Assembled): 
   return [
     ...waiting.flatMap(({ logs, spans }) => [...spans.map((span) => ({ span })), ...logs.map((log) => ({ log }))]),
     ...logs.map((log) => ({ log })),
-    ...spans.filter((span) => kindOf(span) !== "call" && isContext(span)).map((span) => ({ span: contextOf(span) })),
+    ...spans.filter((span) => kindOf(span) !== "call" && isContext(span)).map((span) => ({ context: contextOf(span) })),
     ...links.filter(isHeld).map((link) => ({ link }))
   ]
 }
@@ -52,7 +60,11 @@ function* decoded(
   }
 }
 
-export const make = (recordCall: RecordCalls.RecordCall, waiting: Waiting.Waiting) => {
+export const make = (
+  recordCall: RecordCalls.RecordCall,
+  recordSteps: RecordSteps.RecordSteps,
+  waiting: Waiting.Waiting
+) => {
   const record = Effect.fnUntraced(function* (
     { maxEventBytes, project }: Exchange,
     signal: Decoded.Signal,
@@ -62,7 +74,9 @@ export const make = (recordCall: RecordCalls.RecordCall, waiting: Waiting.Waitin
     const assembled = assemble(post)
     const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
     const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, maxEventBytes))
-    const held = toHold(post, assembled)
+    const steps = assembled.steps.filter(({ isComplete }) => isComplete)
+    const early = new Set(yield* recordSteps(project, steps))
+    const held = toHold(post, assembled, early)
     if (held.length > 0) yield* waiting.hold(project, held)
     const refused = outcomes.flatMap((outcome) => (outcome === "recorded" ? [] : [outcome.refused]))
     const tooLarge = post.tooLarge === 0 ? [] : [`${post.tooLarge} have more than ${Decoded.maxValues} values`]

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as LeftOut from "./LeftOut.ts"
 import * as Parts from "./Parts.ts"
 import type * as RecordCalls from "./RecordCalls.ts"
+import type * as RecordSteps from "./RecordSteps.ts"
 
 /** What of a group is read at once (bytes, before compression). Of a group that has more, what came first is finished by itself. */
 const maxGroupBytes = 64 * 1024 * 1024
@@ -20,12 +21,14 @@ const groupsAtOnce = 100
 /** What is told of a group, and the parts that told it. */
 const read = (parts: ReadonlyArray<WaitingPart>) => {
   const spans: Array<Span> = []
+  const contexts: Array<Span> = []
   const links: Array<Link> = []
   const bySpan = new Map<string, Array<WaitingPart>>()
   const byLog = new Map<LogRecord, WaitingPart>()
   for (const part of parts) {
     const told = Parts.toldIn(part)
     if ("link" in told) links.push(told.link)
+    else if ("context" in told) contexts.push(told.context)
     else if ("log" in told) byLog.set(told.log, part)
     else {
       spans.push(told.span)
@@ -36,7 +39,7 @@ const read = (parts: ReadonlyArray<WaitingPart>) => {
     ...spans.flatMap(({ spanId }) => bySpan.get(spanId) ?? []),
     ...logs.map((log) => byLog.get(log)!)
   ]
-  return { assembled: assemble({ spans, logs: Array.from(byLog.keys()), links }), partsOf }
+  return { assembled: assemble({ spans, logs: Array.from(byLog.keys()), links, contexts }), partsOf }
 }
 
 interface Settings {
@@ -48,7 +51,12 @@ interface Settings {
 
 export type Waiting = ReturnType<typeof make>
 
-export const make = (storage: Storage["Service"], recordCall: RecordCalls.RecordCall, { masked, waitMs }: Settings) => {
+export const make = (
+  storage: Storage["Service"],
+  recordCall: RecordCalls.RecordCall,
+  recordSteps: RecordSteps.RecordSteps,
+  { masked, waitMs }: Settings
+) => {
   const readAll = Effect.fnUntraced(function* (project: ProjectId, group: string) {
     const parts: Array<WaitingPart> = []
     let bytes = 0
@@ -74,6 +82,14 @@ export const make = (storage: Storage["Service"], recordCall: RecordCalls.Record
       const isReady = call.isComplete || own.some(isOver)
       if (isReady) yield* recordCall(project, call)
       for (const part of own) (isReady ? ended : waiting).add(part)
+    }
+    const ready = new Set(assembled.steps.filter((step) => step.isComplete || partsOf(step).some(isOver)))
+    const early = new Set(yield* recordSteps(project, Array.from(ready)))
+    for (const step of assembled.steps) {
+      const own = partsOf(step)
+      const isKept = ready.has(step) && !early.has(step)
+      if (early.has(step) && own.some(isOver)) yield* LeftOut.count("late", step.span.scope.name, 1)
+      for (const part of own) (isKept || own.some(isOver) ? ended : waiting).add(part)
     }
     // Whose a call is stays known as long as one waits.
     if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
