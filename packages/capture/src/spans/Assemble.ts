@@ -101,7 +101,7 @@ class Trace {
   }
 }
 
-const modelOf = ({ attributes }: Span): Value | undefined =>
+const modelOf = ({ attributes }: Pick<Span, "attributes">): Value | undefined =>
   ["gen_ai.request.model", "llm.request.model_name", "llm.model_name", "model"]
     .map((key) => attributes.get(key))
     .find((model) => model !== undefined)
@@ -128,9 +128,8 @@ const maxCompared = 200
  * The SDK below may tell a call once more, without its messages: as a child, or as a sibling where the answer is a stream. Each call has at most
  * one twin, the one it shares most time with.
  */
-const twinsOf = (calls: ReadonlyArray<Span>, trace: Trace): ReadonlyMap<Span, Span> => {
+const twinsOf = (calls: ReadonlyArray<Span>, wholes: ReadonlySet<Span>, trace: Trace): ReadonlyMap<Span, Span> => {
   const byParent = new Map<string, Array<Span>>()
-  const wholes = new Set(calls.filter(hasContent))
   for (const whole of wholes) {
     const parent = `${whole.traceId} ${whole.parentSpanId}`
     const list = byParent.get(parent) ?? []
@@ -171,10 +170,31 @@ const fillOf = (span: Span, others: ReadonlyArray<Attributes>): Attributes => {
 const ofParent = ({ attributes }: Span): Attributes =>
   new Map(Array.from(attributes).filter(([key]) => isOfParent(key)))
 
+/** How long after a span its log records may be written (ms). */
+const maxLogDelayMs = 1_000
+
+/** The id of the span that a log record belongs to: where it names none, of the only call of its model at its time. */
+const ownerOf = (log: LogRecord, calls: ReadonlyArray<Span>): string => {
+  if (log.spanId !== "") return idOf(log)
+  const model = modelOf(log)
+  const owners = calls.filter(
+    (span) =>
+      span.scope.name === log.scope.name &&
+      modelOf(span) === model &&
+      log.timeMs >= span.startMs &&
+      log.timeMs <= span.endMs + maxLogDelayMs
+  )
+  return owners.length === 1 ? idOf(owners[0]!) : ""
+}
+
 /** Log records by the ids of their spans. */
-const byIds = (logs: ReadonlyArray<LogRecord>): ReadonlyMap<string, Array<LogRecord>> => {
+const byIds = (logs: ReadonlyArray<readonly [id: string, log: LogRecord]>): ReadonlyMap<string, Array<LogRecord>> => {
   const found = new Map<string, Array<LogRecord>>()
-  for (const log of logs) found.set(idOf(log), [...(found.get(idOf(log)) ?? []), log])
+  for (const [id, log] of logs) {
+    const list = found.get(id) ?? []
+    found.set(id, list)
+    list.push(log)
+  }
   return found
 }
 
@@ -195,10 +215,13 @@ export const assemble = (all: Told): Assembled => {
   const told = new Set(all.spans.map(idOf))
   const spans = Array.from(trace.spans.values()).filter((span) => told.has(idOf(span)))
   const ofLogs = callsOfLogs(all.logs, trace.spans)
-  const candidates = [...spans.filter((span) => kindOf(span) === "call"), ...ofLogs.calls.map(({ span }) => span)]
-  const twins = twinsOf(candidates, trace)
+  const ofSpans = spans.filter((span) => kindOf(span) === "call")
+  const candidates = [...ofSpans, ...ofLogs.calls.map(({ span }) => span)]
+  // Log records say more than spans where both tell a call.
+  const wholes = new Set([...ofSpans.filter(hasContent), ...ofLogs.calls.map(({ span }) => span)])
+  const twins = twinsOf(candidates, wholes, trace)
   const doubles = new Set(twins.values())
-  const logsOf = byIds(ofLogs.rest)
+  const logsOf = byIds(ofLogs.rest.map((log) => [ownerOf(log, ofSpans), log]))
   const logCalls = new Map(ofLogs.calls.map((call) => [call.span, call]))
   const taken = new Set<LogRecord>()
 

@@ -179,5 +179,6 @@ export const isAnswer = ({ name }: LogRecord): boolean =>
 const telling =
   /^(?:claude_code\.)?(?:api_request|api_error)$|^gen_ai\.client\.inference\.operation\.details$|^codex\.sse_event$/
 
-export const isTelling = ({ attributes, name }: LogRecord): boolean =>
-  telling.test(name) && (name !== "codex.sse_event" || attributes.get("event.kind") === "response.completed")
+export const isTelling = ({ name, scope }: LogRecord): boolean =>
+  // Gemini CLI has a span of each call, but not all of its records name it.
+  scope.name !== "gemini-cli" && telling.test(name)

@@ -108,7 +108,7 @@ const ofSpan = (span: Span, field: keyof Group): string | undefined =>
   said(span.attributes, field) ?? (field === "agent" ? agentOfName(span) : undefined)
 
 /** Programs whose version of the service is that of something else: of a framework, of Node, of an SDK. */
-const othersVersion = /^(?:@mastra\/|gemini-cli$|@sentry\/)/
+const othersVersion = /^(?:@mastra\/|gemini-cli$)/
 
 const ofResource = ({ resource, scope }: Span): Group => {
   const service = textOf(resource.get("service.name"))
@@ -118,7 +118,10 @@ const ofResource = ({ resource, scope }: Span): Group => {
     agent:
       textOf(resource.get("gen_ai.agent.name")) ??
       (service?.startsWith("unknown_service") === true ? undefined : service),
-    version: othersVersion.test(scope.name) ? undefined : textOf(resource.get("service.version"))
+    version:
+      othersVersion.test(scope.name) || resource.get("service.namespace") === "sentry"
+        ? undefined
+        : textOf(resource.get("service.version"))
   }
 }
 

@@ -1,4 +1,5 @@
 /** Which spans and log records say anything of calls. Nothing but their keys and names is looked at, since most of what programs send does not. */
+import type { Attributes } from "./Span.ts"
 
 /** How the keys of attributes begin that say something of a call, a step, or of whose they are. */
 const heads = [
@@ -41,4 +42,8 @@ const names = [
 /** Evaluations say something of calls, which nothing keeps yet. */
 export const evaluation = "gen_ai.evaluation.result"
 
-export const isTold = (name: string): boolean => name !== evaluation && names.some((head) => name.startsWith(head))
+export const isTold = (name: string, attributes: Attributes): boolean =>
+  name !== evaluation &&
+  names.some((head) => name.startsWith(head)) &&
+  // One of each event of a stream: the last has the counts.
+  (name !== "codex.sse_event" || attributes.get("event.kind") === "response.completed")

@@ -15,6 +15,8 @@ const waiting = Metric.gauge("tachograph_otlp_waiting", {
 interface WaitingMetrics<E> {
   readonly count: Effect.Effect<void, E>
   readonly clear: Effect.Effect<void>
+  /** What was counted last. */
+  readonly value: () => number
 }
 
 /** Registers the gauge until the scope closes. `countWaiting` is that of the storage. */
@@ -27,5 +29,5 @@ export const make = Effect.fnUntraced(function* <E>(
       parts = value
     })
   yield* ObservableMetrics.show(ObservableMetrics.of(waiting, () => ({ value: parts })))
-  return { count: Effect.flatMap(countWaiting, set), clear: set(0) }
+  return { count: Effect.flatMap(countWaiting, set), clear: set(0), value: () => parts }
 })

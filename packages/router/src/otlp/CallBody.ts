@@ -42,8 +42,8 @@ export const durationOf = ({ endMs, startMs }: Span): number | undefined =>
 
 /** By which a call is the same when it is told again. */
 export const keyOf = ({ logs, span }: Call): string => {
-  if (span.spanId !== "") return `otlp ${span.traceId} ${span.spanId}`
   const id = logs.map((log) => log.attributes.get("request_body_id")).find((each) => typeof each === "string")
+  if (id === undefined && span.spanId !== "") return `otlp ${span.traceId} ${span.spanId}`
   return `otlp ${id ?? hash("sha256", JSON.stringify(logs.map((log) => [log.timeMs, Array.from(log.attributes, ([key, value]) => [key, String(value)])])))}`.slice(
     0,
     255
@@ -87,7 +87,7 @@ export const of = (call: Call, fingerprintId: string): Buffer => {
     first_token_ms: firstTokenMs === undefined ? undefined : rounded(firstTokenMs),
     http_status: Outcome.httpStatusOf(span, fill),
     trace_id: span.traceId || undefined,
-    span_id: span.spanId || undefined,
+    span_id: span.spanId || call.spans[0]?.spanId || undefined,
     recorded: recordedOf(call, rebuilt, verbatim)
   }
   return Buffer.from(

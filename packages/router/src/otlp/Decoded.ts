@@ -45,7 +45,7 @@ export const leaveOut = ({ links, others }: Collected, scope: string, link?: Lin
 export const addLog = (into: Collected, log: Omit<LogRecord, "name">, eventName: string): void => {
   const said = log.attributes.get("event.name")
   const name = typeof said === "string" ? said : eventName
-  if (isTold(name)) into.logs.push({ ...log, name })
+  if (isTold(name, log.attributes)) into.logs.push({ ...log, name })
   else leaveOut(into, name === evaluation ? name : log.scope.name)
 }
 

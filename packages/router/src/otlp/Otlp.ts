@@ -1,5 +1,13 @@
 /** OpenTelemetry: takes its posts, and finishes what waits. */
-import { DeriveInBackground, type Errors, pause, type ProjectId, Recorder, Storage } from "@tachograph/core"
+import {
+  DeriveInBackground,
+  type Errors,
+  pause,
+  type ProjectId,
+  Recorder,
+  Storage,
+  WaitingMetrics
+} from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -77,12 +85,21 @@ const make = Effect.gen(function* () {
   })
   const { logs, traces } = Receive.make(recordCalls, recordSteps, waiting)
   const holder = randomUUID()
+  const gauge = yield* WaitingMetrics.make(storage.countWaiting)
+
+  /** Whether this process finishes what waits. While nothing does, none does. */
+  const leads = Effect.gen(function* () {
+    yield* gauge.count
+    if (gauge.value() === 0) return false
+    const until = DateTime.addDuration(yield* DateTime.now, leaseDuration)
+    const isHeld = yield* storage.takeLease(leaseName, holder, until)
+    if (!isHeld) yield* gauge.clear
+    return isHeld
+  })
 
   const finishDue = Effect.gen(function* () {
+    if (!(yield* leads)) return false
     const groups = yield* storage.dueGroups(yield* Clock.currentTimeMillis, groupsAtOnce)
-    if (groups.length === 0) return false
-    const until = DateTime.addDuration(yield* DateTime.now, leaseDuration)
-    if (!(yield* storage.takeLease(leaseName, holder, until))) return false
     for (const { group, project } of groups) yield* waiting.finish(project, group, false)
     return groups.length === groupsAtOnce
   })

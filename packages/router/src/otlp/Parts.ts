@@ -22,12 +22,12 @@ export interface Part {
 
 const short = (text: string): string => hash("sha256", text).slice(0, 32)
 
-/** What joins parts: their trace, or the session of a log record that has none. */
+/** What joins parts: their trace, or the session, of a log record that has no trace, and of a program that makes one for each call. */
 const groupOf = (told: Told): string => {
   if ("link" in told) return told.link.traceId
-  const { attributes, traceId } = Object.values(told)[0] as Span | LogRecord
-  if (traceId !== "") return traceId
-  return `session ${short(String(attributes.get("session.id") ?? attributes.get("conversation.id") ?? ""))}`
+  const { attributes, scope, traceId } = Object.values(told)[0] as Span | LogRecord
+  if (traceId !== "" && scope.name !== "gemini-cli") return traceId
+  return `session ${short(String(attributes.get("session.id") ?? attributes.get("gen_ai.conversation.id") ?? attributes.get("conversation.id") ?? ""))}`
 }
 
 /** A span has one part, whichever of its exporters sent it; each log record has its own. */
