@@ -329,6 +329,34 @@ describe("Sessions as conversations", () => {
     ])
   })
 
+  it.each<readonly [attribute: string, inputs: (...messages: ReadonlyArray<object>) => object, areElements: boolean]>([
+    ["gen_ai.input.messages", (...messages) => messages, true],
+    ["langfuse.observation.input", (...messages) => ({ tools: [], messages }), true],
+    // Its conversation is one of a list.
+    ["input.value", (...messages) => ({ messages: [messages] }), false]
+  ])("go on where an attribute of a span has the messages: %s", async (attribute, inputs, areElements) => {
+    const long = "a".repeat(300)
+    const span = (messages: ReadonlyArray<object>, said: string): Sent => ({
+      api: "aisdk",
+      inputs: { "otel.scope.name": "x", [attribute]: inputs(...messages) },
+      output: { "otel.scope.name": "x", "gen_ai.output.messages": [assistant(said)] }
+    })
+    const { calls, messages } = await read(
+      span([user(long)], "b"),
+      span([user(long), assistant("b"), user("c")], "d"),
+      span([user(long), assistant("b"), user("c"), assistant("d"), user("e")], "f")
+    )
+    expect(calls).toEqual([
+      [null, 0, [1], [], [2]],
+      [1, 2, [3], [], [4]],
+      [2, 4, [5], [], [6]]
+    ])
+    const sent = messages.filter(({ from }) => from === "input").map(({ verbatim }) => verbatim)
+    expect(areElements ? sent : []).toEqual(
+      areElements ? [user(long), user("c"), user("e")].map((message) => JSON.stringify(message)) : []
+    )
+  })
+
   it("are empty where there are no messages, and take inputs of any kind", async () => {
     const { calls, said } = await read(
       chat([]),

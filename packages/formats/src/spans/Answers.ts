@@ -19,7 +19,9 @@ export const isOfAiSdk = (output: unknown): output is JsonObject =>
 const answered = (value: Json): ReadonlyArray<Message> => {
   if (!isObject(value))
     return isEmpty(value) ? [] : element(value).map((message) => ({ ...message, role: "assistant" }))
-  const isTyped = ["role", "kwargs", "message", "message.role", "type"].some((key) => says(value, key))
+  const isTyped = ["role", "kwargs", "message", "message.role", "type", "gen_ai.event.content"].some((key) =>
+    says(value, key)
+  )
   const isSaid = isTyped || ["content", "parts", "tool_calls"].some((key) => Object.hasOwn(value, key))
   if (!isSaid) return [{ role: "assistant", parts: [generic({ type: "object", object: value })] }]
   const { finish_reason: reason, ...message } = value

@@ -130,15 +130,23 @@ interface Shape {
   readonly read: (message: JsonObject) => ReadonlyArray<Message>
 }
 
+const contentKey = "gen_ai.event.content"
+
 /** The first that a message has is its own. */
 const shapes: ReadonlyArray<Shape> = [
   { is: LangChain.is, read: (message) => element(LangChain.plain(message)) },
   { is: OpenInference.is, read: (message) => element(OpenInference.plain(message)) },
-  // A choice of an answer, in a log record.
+  // Of the attributes of an event, what is the content is JSON.
   {
-    is: ({ message }) => isObject(message),
+    is: (message) => isObject(argumentsOf(message[contentKey])),
+    read: ({ role, ...event }) =>
+      element({ ...rest({ role: role ?? null }), ...(argumentsOf(event[contentKey]) as JsonObject) })
+  },
+  // A choice of an answer, in a log record or an event.
+  {
+    is: ({ message }) => isObject(argumentsOf(message)),
     read: ({ message, finish_reason: reason }) =>
-      chatMessage({ role: "assistant", ...(message as JsonObject) }).map((read) => ({
+      chatMessage({ role: "assistant", ...(argumentsOf(message) as JsonObject) }).map((read) => ({
         ...read,
         ...rest({ finish_reason: reason ?? null })
       }))
