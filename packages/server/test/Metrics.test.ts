@@ -72,6 +72,7 @@ describe("/metrics after a few requests", () => {
     const recorded = await client.post("/api/v1/events", event)
     expect(recorded.status).toBe(200)
     expect((await client.get("/nowhere")).status).toBe(404)
+    expect((await client.post("/otlp/v1/metrics", {})).status).toBe(200)
     // An event that cannot be committed.
     const database = new DatabaseSync(file, { timeout: 30_000 })
     database.exec("CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'planted'); END")
