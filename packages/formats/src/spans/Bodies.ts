@@ -5,6 +5,7 @@ import type { Facts, Json, Message, ReadBilling } from "../Format.ts"
 import { reader as google } from "../google/ModelsConversation.ts"
 import * as GoogleFacts from "../google/ModelsFacts.ts"
 import { accumulator } from "../google/ModelsStream.ts"
+import { stringify } from "../json/ExactJson.ts"
 import { get, isEmpty, isObject, list, says } from "../json/Read.ts"
 import { argumentsOf } from "../normal/Parts.ts"
 import { reader as chat } from "../openai/ChatCompletionsConversation.ts"
@@ -35,7 +36,7 @@ const formats: ReadonlyArray<readonly [is: (body: unknown) => boolean, reader: R
 const whole = (body: Json): Json => {
   if (!list(body).some((chunk) => says(chunk, "candidates"))) return body
   const { end, push } = accumulator()
-  push(new TextEncoder().encode(JSON.stringify(body)))
+  push(new TextEncoder().encode(stringify(body)))
   return end().output
 }
 

@@ -4,7 +4,7 @@ import { messageOf as aiSdkMessage, partsOf as aiSdkParts } from "../aisdk/Parts
 import type { Json, JsonObject, Message, Part } from "../Format.ts"
 import { reader as google } from "../google/ModelsConversation.ts"
 import { parsedOrSame } from "../json/ExactJson.ts"
-import { get, isEmpty, isObject, list, rest, says, text } from "../json/Read.ts"
+import { get, isEmpty, isObject, list, many, rest, says, text } from "../json/Read.ts"
 import { argumentsOf, media, messageFrom, part } from "../normal/Parts.ts"
 import { reader as chat } from "../openai/ChatCompletionsConversation.ts"
 import { reader as responses } from "../openai/ResponsesConversation.ts"
@@ -73,8 +73,8 @@ export const partsOf = (parts: Json | undefined): ReadonlyArray<Part> =>
 /** What a tool says is its result, also where an emitter writes it as a text, without the id of the call. */
 const partsOfMessage = ({ parts, role }: JsonObject): ReadonlyArray<Part> => {
   const read = partsOf(parts)
-  return role === "tool"
-    ? read.map((each) => (each.type === "text" ? part("tool_call_response", { response: each["content"] }) : each))
+  return role === "tool" && read.every(({ type }) => type === "text")
+    ? read.map((each) => part("tool_call_response", { response: each["content"] }))
     : read
 }
 
@@ -104,7 +104,7 @@ const callOf = (call: Json): Json =>
 const chatMessage = (message: JsonObject): ReadonlyArray<Message> => {
   const isResult = message["role"] === "tool" && text(message["tool_call_id"]) === null && text(message["id"]) !== null
   const { id, ...others } = message
-  const calls = list(message["tool_calls"]).map(callOf)
+  const calls = many(message["tool_calls"]).map(callOf)
   return chat.element({
     ...(isResult ? { ...others, tool_call_id: id } : message),
     role: text(message["role"]) ?? "assistant",
@@ -130,6 +130,12 @@ interface Shape {
   readonly read: (message: JsonObject) => ReadonlyArray<Message>
 }
 
+/** An object that came as its JSON text. */
+const textedObject = (value: Json | undefined): JsonObject | null => {
+  const read = typeof value === "string" ? argumentsOf(value) : undefined
+  return isObject(read) ? read : null
+}
+
 const contentKey = "gen_ai.event.content"
 
 /** The first that a message has is its own. */
@@ -138,9 +144,8 @@ const shapes: ReadonlyArray<Shape> = [
   { is: OpenInference.is, read: (message) => element(OpenInference.plain(message)) },
   // Of the attributes of an event, what is the content is JSON.
   {
-    is: (message) => isObject(argumentsOf(message[contentKey])),
-    read: ({ role, ...event }) =>
-      element({ ...rest({ role: role ?? null }), ...(argumentsOf(event[contentKey]) as JsonObject) })
+    is: (message) => textedObject(message[contentKey]) !== null,
+    read: ({ role, ...event }) => element({ ...rest({ role: role ?? null }), ...textedObject(event[contentKey]) })
   },
   // A choice of an answer, in a log record or an event.
   {

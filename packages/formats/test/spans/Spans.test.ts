@@ -261,3 +261,42 @@ describe("the conversation of a span", () => {
     })
   })
 })
+
+it("a call is read whatever its attributes hold, however deep", () => {
+  const names = [
+    ...["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions", "gen_ai.tool.definitions"],
+    ...["gen_ai.response.text", "gen_ai.response.tool_calls", "gen_ai.completion", "llm.invocation_parameters"],
+    ...["input.value", "output.value", "llm.output_messages", "mastra.metadata.body", "mastra.model_step.output"],
+    ...[
+      "genkit:input",
+      "genkit:output",
+      "langfuse.observation.output",
+      "langfuse.observation.usage_details",
+      "response_text"
+    ]
+  ]
+  const keys = [
+    "message",
+    "content",
+    "parts",
+    "kwargs",
+    "gen_ai.event.content",
+    "candidates",
+    "generations",
+    "messages"
+  ]
+  for (const key of keys) {
+    let deep: unknown = "Hi"
+    for (let level = 0; level < 9_000; level++)
+      deep = level % 3 === 0 ? [deep] : { role: "user", id: ["AIMessage"], [key]: deep }
+    for (const name of names) {
+      const attributes = scope("x", { [name]: deep })
+      const both = [
+        () => messages(attributes, attributes),
+        () => facts(attributes, attributes),
+        () => billing(attributes, attributes)
+      ]
+      for (const read of both) expect(read, `${name} ${key}`).not.toThrow()
+    }
+  }
+})
