@@ -10,11 +10,6 @@ import { compare } from "./Truth.ts"
 const losses: Readonly<
   Record<string, ReadonlyArray<readonly [aspect: string, calls: Readonly<Record<string, number>>, why: string]>>
 > = {
-  "claude-code-otel": [
-    ["tool calls", { a: 1 }, "no content"],
-    ["answer", { a: 3 }, "spans have no content"],
-    ["thoughts", { a: 3 }, "no content"]
-  ],
   "codex-otel": [["calls", { a: 3 }, "log records alone tell them"]],
   "gemini-cli-otel": [
     ["calls", { a: 3 }, "the first posts were not kept"],

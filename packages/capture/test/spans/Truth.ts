@@ -22,9 +22,14 @@ const read = (api: Api, inputs: unknown, output: unknown): Read => ({
 })
 
 const toldCalls = ({ logs, spans }: Run): ReadonlyArray<Read> =>
-  assemble({ spans, logs, links: [] })
+  // Traces are finished one by one.
+  [...new Set([...spans, ...logs].map(({ traceId }) => traceId))]
+    .flatMap((trace) => {
+      const isOf = ({ traceId }: { readonly traceId: string }) => traceId === trace
+      return assemble({ spans: spans.filter(isOf), logs: logs.filter(isOf), links: [] }).calls
+    })
     // Those that log records alone tell have no attributes that are read here.
-    .calls.filter((call) => call.spans.length > 0)
+    .filter((call) => call.spans.length > 0)
     .toSorted((a, b) => a.span.startMs - b.span.startMs)
     .map(({ ancestors, fill, logs: own, span }) => {
       const bodies = bodiesOf(own)
