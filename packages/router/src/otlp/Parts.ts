@@ -30,11 +30,19 @@ const groupOf = (told: Told): string => {
   return `session ${short(String(attributes.get("session.id") ?? attributes.get("gen_ai.conversation.id") ?? attributes.get("conversation.id") ?? ""))}`
 }
 
-/** A span has one part, whichever of its exporters sent it; each log record has its own. */
-const nameOf = (told: Told, text: string): string => {
+/** Microseconds of any time that a record has take no more digits. */
+const digits = 17
+
+/**
+ * A span has one part, whichever of its exporters sent it; each log record has its own. Parts are read in the order of their names, and some
+ * emitters tell the messages of a call one by one, all at one time.
+ */
+const nameOf = (told: Told, text: string, place: number): string => {
   if ("context" in told) return `context ${told.context.spanId}`
   if ("span" in told) return `span ${told.span.spanId} ${short(told.span.scope.name).slice(0, 8)}`
-  return "link" in told ? `link ${told.link.spanId}` : `log ${short(text)}`
+  if ("link" in told) return `link ${told.link.spanId}`
+  const time = String(Math.round(told.log.timeMs * 1000)).padStart(digits, "0")
+  return `log ${time} ${String(place).padStart(6, "0")} ${short(text)}`
 }
 
 const isMap = "map of attributes"
@@ -53,12 +61,12 @@ const fromJson = (_key: string, value: unknown): unknown => {
 
 export const textOf = (told: Told): string => JSON.stringify(told, toJson)
 
-/** `text` is that of `told`, which may have been masked. */
-export const of = (told: Told, text: string): Part => {
+/** `text` is that of `told`, which may have been masked. `place` is its place in what a post tells. */
+export const of = (told: Told, text: string, place: number): Part => {
   const bytes = Buffer.from(text)
   return {
     group: groupOf(told),
-    part: nameOf(told, text),
+    part: nameOf(told, text, place),
     size: bytes.length,
     content: deflateRawSync(bytes, { level: 1 })
   }

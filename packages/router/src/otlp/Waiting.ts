@@ -118,9 +118,9 @@ export const make = (
     hold: Effect.fnUntraced(function* (project: ProjectId, told: ReadonlyArray<Parts.Told>) {
       const since = yield* Clock.currentTimeMillis
       const parts: Array<WaitingPart> = []
-      for (const each of told) {
+      for (const [place, each] of told.entries()) {
         const text = yield* masked(project, Parts.textOf(each))
-        parts.push({ ...Parts.of(each, text), since, due: since + waitMs })
+        parts.push({ ...Parts.of(each, text, place), since, due: since + waitMs })
       }
       yield* storage.hold(project, parts)
       yield* storage.makeDue(project, Array.from(new Set(parts.map(({ group }) => group))), since)
