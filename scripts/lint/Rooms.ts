@@ -307,12 +307,17 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("Samples.ts", "Samples.ts is below checkers and cases."),
     room("HttpClient.ts", "HttpClient.ts is below the cases."),
     room("Payloads.ts", "Payloads.ts is below the cases."),
+    room("OtlpPosts.ts", "OtlpPosts.ts is below the cases."),
     room("RandomJson.ts", "RandomJson.ts is below the cases."),
     room("TestSeed.ts", "TestSeed.ts is below the cases."),
     room("check", "check verifies what is stored; cases import checkers, not the reverse.", "Samples.ts"),
     room("storage", "storage holds the cases of StorageSuite.", "Samples.ts", "RandomJson.ts", "check"),
     room("verify", "verify holds the cases of VerifySuite.", "check"),
-    room("http", "http holds the cases of HttpSuite.", "HttpClient.ts", "Payloads.ts", "RandomJson.ts", "TestSeed.ts")
+    room(
+      "http",
+      "http holds the cases of HttpSuite.",
+      ...["HttpClient.ts", "OtlpPosts.ts", "Payloads.ts", "RandomJson.ts", "TestSeed.ts"]
+    )
   ]
 }
 

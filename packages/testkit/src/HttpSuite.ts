@@ -34,6 +34,7 @@ import * as IgnoredCases from "./http/IgnoredCases.ts"
 import * as ImportCases from "./http/ImportCases.ts"
 import * as KeyCases from "./http/KeyCases.ts"
 import * as ListCases from "./http/ListCases.ts"
+import * as OtlpCases from "./http/OtlpCases.ts"
 import * as PathCases from "./http/PathCases.ts"
 import * as PeopleCases from "./http/PeopleCases.ts"
 import * as ReadingCases from "./http/ReadingCases.ts"
@@ -99,6 +100,7 @@ const modules = [
   PeopleCases,
   ListCases,
   KeyCases,
+  OtlpCases,
   PathCases,
   ErasureCases,
   SearchCases,

@@ -1,4 +1,5 @@
 /** What a post of OTLP says, in either encoding: the spans and log records that matter, and no more than the ids of other spans. */
+import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 
@@ -14,6 +15,8 @@ export interface Decoded {
   readonly others: ReadonlyMap<string, number>
   /** How many have more values than `maxValues`. */
   readonly tooLarge: number
+  /** How many calls have no trace or no span. */
+  readonly withoutIds: number
 }
 
 export interface Collected {
@@ -22,9 +25,17 @@ export interface Collected {
   readonly links: Array<Link>
   readonly others: Map<string, number>
   tooLarge: number
+  withoutIds: number
 }
 
-export const collected = (): Collected => ({ spans: [], logs: [], links: [], others: new Map(), tooLarge: 0 })
+export const collected = (): Collected => ({
+  spans: [],
+  logs: [],
+  links: [],
+  others: new Map(),
+  tooLarge: 0,
+  withoutIds: 0
+})
 
 /** Values of one span or log record: what has more takes more memory than its bytes say. */
 export const maxValues = 100_000
@@ -39,6 +50,13 @@ export const leaveOut = ({ links, others }: Collected, scope: string, link?: Lin
   const name = others.has(scope) || others.size < maxScopes ? scope : "other"
   others.set(name, (others.get(name) ?? 0) + 1)
   if (link !== undefined && link.traceId !== "" && links.length < maxLinks) links.push(link)
+}
+
+/** Adds a span. One without ids cannot be told from others: if it is a call, it is refused. */
+export const addSpan = (into: Collected, span: Span): void => {
+  if (span.traceId !== "" && span.spanId !== "") into.spans.push(span)
+  else if (kindOf(span) === "call") into.withoutIds++
+  else leaveOut(into, span.scope.name)
 }
 
 /** Adds a log record under its name, or leaves it out. */

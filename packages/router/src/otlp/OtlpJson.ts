@@ -84,7 +84,7 @@ const readSpan = (text: string, around: Around, into: Decoded.Collected): void =
   }
   const span = objectOf(JSON.parse(text))
   const status = objectOf(span["status"])
-  into.spans.push({
+  Decoded.addSpan(into, {
     ...linkOf(span["traceId"], span["spanId"], span["parentSpanId"]),
     ...around,
     name: textOf(span["name"]),

@@ -170,7 +170,7 @@ const readSpan = (message: Uint8Array, around: Around, into: Decoded.Collected, 
     else if (tag === bytes(11)) events.push(eventOf(reader.bytes(), budget))
     else if (tag === bytes(15)) span.status = statusOf(reader.bytes())
   })
-  into.spans.push({ ...link, ...span, ...around, events, attributes: pairsOf(message, bytes(9), budget) })
+  Decoded.addSpan(into, { ...link, ...span, ...around, events, attributes: pairsOf(message, bytes(9), budget) })
 }
 
 const readLog = (message: Uint8Array, around: Around, into: Decoded.Collected, budget: Budget): void => {

@@ -79,8 +79,13 @@ export const make = (
     const held = toHold(post, assembled, early)
     if (held.length > 0) yield* waiting.hold(project, held)
     const refused = outcomes.flatMap((outcome) => (outcome === "recorded" ? [] : [outcome.refused]))
-    const tooLarge = post.tooLarge === 0 ? [] : [`${post.tooLarge} have more than ${Decoded.maxValues} values`]
-    return { rejected: refused.length + post.tooLarge, message: [...new Set([...refused, ...tooLarge])].join("; ") }
+    const { tooLarge, withoutIds } = post
+    const messages = [
+      ...refused,
+      ...(tooLarge === 0 ? [] : [`${tooLarge} have more than ${Decoded.maxValues} values`]),
+      ...(withoutIds === 0 ? [] : [`${withoutIds} have no trace or no span`])
+    ]
+    return { rejected: refused.length + tooLarge + withoutIds, message: Array.from(new Set(messages)).join("; ") }
   })
 
   const handle = (signal: Decoded.Signal) =>
