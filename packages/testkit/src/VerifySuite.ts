@@ -13,6 +13,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "./check/Calls.ts"
+import { stepOf } from "./check/Steps.ts"
 import * as Verifying from "./check/Verifying.ts"
 import * as RandomJson from "./RandomJson.ts"
 import { seed } from "./TestSeed.ts"
@@ -68,8 +69,13 @@ const recordAndErase = (storage: Storage["Service"]) =>
     const record = Effect.gen(function* () {
       for (let n = 0; n < concurrentCalls; n++) {
         const call = conversations[next(sessions.length)]!.next().value
+        const session = SessionId.make(call.session)
         const occurredAt = next(3) > 0 ? null : DateTime.subtract(yield* DateTime.now, { hours: next(20_000) })
         yield* Calls.record(recorder, { ...call, occurredAt })
+        const steps = [stepOf(2 * n + 1), stepOf(2 * n + 2)]
+        const person = PersonId.make(call.person)
+        // It may have been erased meanwhile.
+        yield* Effect.catchTag(recorder.recordSteps({ session, person, steps }), "session-not-found", () => Effect.void)
       }
     })
     const recording = yield* Effect.forkChild(Effect.all([record, record], { concurrency: 2, discard: true }))
@@ -113,7 +119,7 @@ export const run = (
     it("finds nothing wrong in a healthy store", async () => {
       const { counts, findings, refused } = await runtime.runPromise(verifyChanged([]))
       expect([findings, refused]).toEqual([[], []])
-      expect(counts).toMatchObject({ projects: 2, sessions: 4, pendingErasures: 1, problems: 0, unsettled: 0 })
+      expect(counts).toMatchObject({ projects: 2, sessions: 5, pendingErasures: 1, problems: 0, unsettled: 0 })
       expect(counts.events).toBe(tables.events.length)
       expect(counts.packs).toBe(tables.packs.length)
       expect(counts.sharedPieces).toBe(tables.shared_pieces.length)

@@ -11,10 +11,13 @@ export interface SessionAccount {
   readonly usage: ReadonlyArray<UsageAccount>
   /** The highest number of a pack; 0 if there is none. */
   readonly lastPack: number
-  /** The first packs, at most `maxListed`, that have no event although they are not marked as erased. */
+  /** The first packs, at most `maxListed`, that have no event and no steps, although they are not marked as erased. */
   readonly packsWithoutEvent: ReadonlyArray<number>
   /** The first events, at most `maxListed`, whose pack is missing or marked as erased. */
   readonly eventsWithoutPack: ReadonlyArray<EventId>
+  /** How many steps it has, and the first of their packs, at most `maxListed`, that are missing or not marked as those of steps. */
+  readonly steps: number
+  readonly stepsWithoutPack: ReadonlyArray<number>
   /** The shared pieces that it owns, and whether they exist. */
   readonly owned: ReadonlyArray<{ readonly sha256: Uint8Array; readonly exists: boolean }>
 }

@@ -54,6 +54,10 @@ export const ofSession = (project: MemoryProject, session: MemorySession): Sessi
     lastPack: all.at(-1)?.number ?? 0,
     packsWithoutEvent: all.flatMap(({ isKept, number }) => (isKept && !withEvent.has(number) ? [number] : [])),
     eventsWithoutPack: events.flatMap(({ id, pack }) => (packs.get(pack)?.isKept === true ? [] : [id])),
+    steps: session.steps.length,
+    stepsWithoutPack: Array.from(new Set(session.steps.map(({ pack }) => pack))).filter(
+      (pack) => packs.get(pack)?.isOfSteps !== true || !packs.get(pack)!.isKept
+    ),
     owned: Array.from(owned, (name) => ({ sha256: Buffer.from(name, "hex"), exists: project.shared.has(name) }))
   }
 }

@@ -44,5 +44,7 @@ const noSession: SessionAccount = {
   lastPack: 0,
   packsWithoutEvent: [],
   eventsWithoutPack: [],
+  steps: 0,
+  stepsWithoutPack: [],
   owned: []
 }

@@ -6,7 +6,7 @@ import type { StoredPack } from "../payload/format/Pack.ts"
 import { type Change, lastWithinStep, type SweepPack } from "../payload/Sweep.ts"
 import type { NewPack, SessionState } from "../storage/Appending.ts"
 import type { SweepRequest } from "../storage/Erasing.ts"
-import { placeOf, type StepPlace, type StoredStep } from "../storage/Steps.ts"
+import { comparePlaces, placeOf, type StepPlace, type StoredStep } from "../storage/Steps.ts"
 import type { RangedPack } from "../storage/Stored.ts"
 
 interface Pack extends StoredPack {
@@ -17,9 +17,6 @@ interface Pack extends StoredPack {
   /** Whether the pack's event, or one of its steps, still exists. */
   isKept: boolean
 }
-
-const comparePlaces = (a: StepPlace, b: StepPlace): number =>
-  a.occurredAtMs - b.occurredAtMs || a.pack - b.pack || a.start - b.start
 
 export class MemorySession {
   readonly id: SessionId

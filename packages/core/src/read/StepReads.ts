@@ -56,7 +56,9 @@ export const withTexts = Effect.fnUntraced(function* (
   source: EventReader.Source,
   project: ProjectId,
   session: number,
-  rows: ReadonlyArray<StoredStep>
+  rows: ReadonlyArray<StoredStep>,
+  /** Packs that are read at a time. */
+  concurrency = 1
 ): Effect.fn.Return<ReadonlyArray<Step | Damage>, StorageUnavailable> {
   const packs = Array.from(new Set(rows.map(({ pack }) => pack)))
   const outputs = yield* Effect.forEach(
@@ -96,7 +98,7 @@ export const make = (storage: Storage["Service"], unpacked: UnpackedCache): Step
     const rows = fitting(found.slice(0, limit))
     const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
     if (reserve !== undefined && !(yield* reserve(bytes))) return yield* new Overloaded()
-    const steps = yield* withTexts(EventReader.sourceOf(storage, unpacked), project, state.number, rows)
+    const steps = yield* withTexts(EventReader.sourceOf(storage, unpacked), project, state.number, rows, concurrency)
     const whole = steps.flatMap((step) => (step instanceof Damage ? [] : [step]))
     const next = rows.length < found.length ? placeOf(rows.at(-1)!) : undefined
     return { rows: whole, damaged: steps.length - whole.length, next }

@@ -71,6 +71,9 @@ export const placeOf = ({ occurredAt, pack, start }: StoredStep): StepPlace => (
   start
 })
 
+export const comparePlaces = (a: StepPlace, b: StepPlace): number =>
+  a.occurredAtMs - b.occurredAtMs || a.pack - b.pack || a.start - b.start
+
 /** Some of the steps exist, or their sessions have no events. Nothing was appended. */
 export class StepConflict extends Data.TaggedError("step-conflict")<{
   readonly taken: ReadonlyArray<StepKey & { readonly session: SessionId }>

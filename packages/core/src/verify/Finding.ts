@@ -15,7 +15,11 @@ export type Problem =
   | "fingerprint-missing"
   /** The pack, or one before it in its chain, is not what was written. */
   | "pack-damaged"
-  /** The pack is not marked as erased, but no event names it. */
+  /** The fields or the text of a step are not what was recorded. */
+  | "step-damaged"
+  /** The pack that steps name is missing, or not marked as one of steps. */
+  | "steps-without-pack"
+  /** The pack is not marked as erased, but no event and no step names it. */
   | "pack-without-event"
   /** The texts of an event that was erased. */
   | "texts-not-erased"

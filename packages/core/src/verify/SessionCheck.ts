@@ -1,4 +1,4 @@
-/** Checks a session: its packs, its counters, the shared pieces that it owns, and its events. */
+/** Checks a session: its packs, its counters, the shared pieces that it owns, its steps, and its events. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { StorageUnavailable } from "../domain/Errors.ts"
@@ -8,6 +8,7 @@ import * as EventCheck from "./EventCheck.ts"
 import { attempt, type ProjectVerification } from "./Verification.ts"
 import * as SessionCounters from "./SessionCounters.ts"
 import { SessionPacks } from "./SessionPacks.ts"
+import * as StepCheck from "./StepCheck.ts"
 
 /** Events in one page. */
 const pageEvents = 500
@@ -25,6 +26,7 @@ export const check = Effect.fnUntraced(function* (
   const what = { session: id }
   yield* attempt(run, checkPacks(run, number), what)
   if (id !== undefined) yield* attempt(run, checkName(run, id, number), what)
+  yield* StepCheck.check(run, number, id)
   let after: SessionEvent | undefined
   for (;;) {
     const page = yield* attempt(run, run.throttle(eventsAfter(run, number, after)), what)

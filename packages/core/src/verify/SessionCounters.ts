@@ -31,9 +31,13 @@ export const compare = function* (
   for (const eventId of account.eventsWithoutPack) {
     yield finding("event-without-pack", "Its pack is missing, or marked as erased", { eventId })
   }
+  for (const number of account.stepsWithoutPack) {
+    yield finding("steps-without-pack", `Pack ${number}, which steps name, is missing or not marked as one of steps`)
+  }
   const more = `There may be more: only the first ${maxListed} are listed`
   if (account.packsWithoutEvent.length === maxListed) yield finding("pack-without-event", more)
   if (account.eventsWithoutPack.length === maxListed) yield finding("event-without-pack", more)
+  if (account.stepsWithoutPack.length === maxListed) yield finding("steps-without-pack", more)
   const counted = account.session
   if (counted === undefined) {
     const rows = rowsOf(account)
@@ -73,10 +77,10 @@ export const compare = function* (
   yield* sharedOf(account, packs, { isSettled, mayOwnMore: isPending || !hasAllPacks }, finding)
 }
 
-const rowsOf = ({ owned, usage }: SessionAccount): string => {
+const rowsOf = ({ owned, steps, usage }: SessionAccount): string => {
   const sum = (counter: "events" | "packs") => usage.reduce((total, { counted }) => total + counted[counter], 0)
   const kept = usage.filter(({ kept }) => Object.values(kept).some((value) => value !== 0)).length
-  const rows = { events: sum("events"), packs: sum("packs"), "shared pieces": owned.length, counters: kept }
+  const rows = { events: sum("events"), steps, packs: sum("packs"), "shared pieces": owned.length, counters: kept }
   return Object.entries(rows)
     .flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
     .join(", ")

@@ -8,10 +8,22 @@ import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Storage } from "../../src/Storage.ts"
 import { type Call, recording, type Service } from "../Recording.ts"
 
-const { Calls, Verifying } = StorageSuite
+const { Calls, Steps, Verifying } = StorageSuite
 
 const recordAll = (storage: Service, calls: ReadonlyArray<Call>) =>
   recording(storage, (recorder) => Effect.forEach(calls, (call) => Calls.record(recorder, call)))
+
+/** Two groups of steps. */
+const recordSteps = (storage: Service) =>
+  recording(storage, (recorder) =>
+    Effect.forEach(["alice", "bob"], (person, n) =>
+      recorder.recordSteps({
+        session: SessionId.make("one"),
+        person: PersonId.make(person),
+        steps: [1, 2].map((m) => Steps.stepOf(10 * n + m))
+      })
+    )
+  )
 
 const callsOf = (session: string, seed: number, count: number) =>
   Calls.take(Calls.calls(session, ["alice", "bob"], seed), count)
@@ -26,6 +38,7 @@ const reads = [
   "hasFingerprint",
   "nextSession",
   "sessionEvents",
+  "listSteps",
   "listPacks",
   "listShared",
   "sessionAccount",
@@ -109,6 +122,7 @@ describe("Verifier", () => {
             const { calls, findings } = yield* Effect.gen(function* () {
               const storage = yield* Storage
               yield* recordAll(storage, recorded)
+              yield* recordSteps(storage)
               const { calls, storage: interfered } = interrupted(withSmallPages(storage), at, other(storage))
               return { calls, ...(yield* Verifying.verify(interfered)) }
             }).pipe(Effect.provide(MemoryStorage.layer))

@@ -24,6 +24,8 @@ const problems = Object.keys({
   "fingerprint-missing": 0,
   "pack-damaged": 0,
   "pack-without-event": 0,
+  "step-damaged": 0,
+  "steps-without-pack": 0,
   "texts-not-erased": 0,
   "session-missing": 0,
   "session-not-found": 0,
@@ -93,7 +95,7 @@ describe("tachograph verify", () => {
     expect([code, stderr]).toEqual([0, ""])
     const [summary, pending, ...rest] = stdout.trimEnd().split("\n")
     expect(summary).toMatch(
-      /^Verified \d+ events \([\d.]+ KiB\), \d+ packs and \d+ shared pieces in 4 sessions of 2 projects: nothing is wrong$/
+      /^Verified \d+ events \([\d.]+ KiB\), \d+ packs and \d+ shared pieces in 5 sessions of 2 projects: nothing is wrong$/
     )
     expect(pending).toContain("In 1 session an erasure is running, or was interrupted")
     expect(rest).toEqual([])
@@ -129,10 +131,10 @@ describe("tachograph verify", () => {
     const { change } = damageNamed("one bit of a pack differs")
     await changing(change(tables), async () => {
       expect(await verifyJson("--project", "other")).toMatchObject({ code: 0, summary: { projects: 1, sessions: 1 } })
-      expect(await verifyJson("--project", "default")).toMatchObject({ code: 1, summary: { projects: 1, sessions: 3 } })
+      expect(await verifyJson("--project", "default")).toMatchObject({ code: 1, summary: { projects: 1, sessions: 4 } })
       expect(await verifyJson("--session", "swept")).toMatchObject({ code: 0, summary: { sessions: 1 } })
       expect(await verifyJson("--session", "whole")).toMatchObject({ code: 1, summary: { sessions: 1 } })
-      expect(await verifyJson("--since", "1h")).toMatchObject({ code: 1, summary: { sessions: 4 } })
+      expect(await verifyJson("--since", "1h")).toMatchObject({ code: 1, summary: { sessions: 5 } })
       expect(await verifyJson("--since", "2099-01-01")).toMatchObject({ code: 0, summary: { sessions: 0 } })
       expect(await verifyJson("--since", "2001-01-01T00:00:00+02:00")).toMatchObject({ code: 1 })
     })

@@ -38,6 +38,10 @@ type SessionPart =
   | "pack"
   /** `bytes` is the event's id, or `name` where ids are not bytes. */
   | "event"
+  /** steps */
+  | "steps"
+  /** number of the pack that steps name */
+  | "stepsPack"
 
 interface SessionRow {
   readonly part: SessionPart
@@ -88,6 +92,15 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         FROM packs WHERE ${isOfSession} GROUP BY agent_number) t
       UNION ALL SELECT 'usage', ${agentName}, NULL, agent_number, entries, sent_bytes, new_bytes, stored_bytes, 0, 0, 0
         FROM storage_usage t WHERE ${isOfSession}
+      UNION ALL SELECT 'steps', NULL, NULL, count(*), 0, 0, 0, 0, 0, 0, 0 FROM steps WHERE ${isOfSession}
+      UNION ALL SELECT 'pack', NULL, NULL, pack_number, 0, 0, 0, 0, 0, 0, 0 FROM (
+        SELECT pack_number FROM packs WHERE ${isOfSession} AND kept NOT IN (0, 1)
+        EXCEPT SELECT pack_number FROM steps WHERE ${isOfSession}
+        ORDER BY pack_number LIMIT ${maxListed}) t
+      UNION ALL SELECT 'stepsPack', NULL, NULL, pack_number, 0, 0, 0, 0, 0, 0, 0 FROM (
+        SELECT pack_number FROM steps WHERE ${isOfSession}
+        EXCEPT SELECT pack_number FROM packs WHERE ${isOfSession} AND kept = 2
+        ORDER BY pack_number LIMIT ${maxListed}) t
       UNION ALL SELECT 'pack', NULL, NULL, pack_number, 0, 0, 0, 0, 0, 0, 0 FROM (
         SELECT pack_number FROM packs WHERE ${isOfSession} AND kept = 1
         EXCEPT SELECT pack_number FROM events ${bySession} WHERE ${isOfSession}
@@ -120,6 +133,8 @@ const accountOf = (rows: ReadonlyArray<SessionRow>): SessionAccount => {
   let lastPack = 0
   const packsWithoutEvent: Array<number> = []
   const eventsWithoutPack: Array<EventId> = []
+  let steps = 0
+  const stepsWithoutPack: Array<number> = []
   const owned: Array<SessionAccount["owned"][number]> = []
   for (const row of rows) {
     switch (row.part) {
@@ -154,6 +169,12 @@ const accountOf = (rows: ReadonlyArray<SessionRow>): SessionAccount => {
       case "event":
         eventsWithoutPack.push(UuidColumn.decode(row.bytes ?? row.name!) as EventId)
         break
+      case "steps":
+        steps = Number(row.a)
+        break
+      case "stepsPack":
+        stepsWithoutPack.push(Number(row.a))
+        break
       case "owned":
         owned.push({ sha256: row.bytes!, exists: Number(row.a) === 1 })
     }
@@ -164,6 +185,8 @@ const accountOf = (rows: ReadonlyArray<SessionRow>): SessionAccount => {
     lastPack,
     packsWithoutEvent,
     eventsWithoutPack,
+    steps,
+    stepsWithoutPack,
     owned
   }
 }

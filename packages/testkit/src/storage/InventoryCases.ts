@@ -177,6 +177,7 @@ export const define = (test: Test) => {
         lastPack: 0,
         packsWithoutEvent: [],
         eventsWithoutPack: [],
+        ...{ steps: 0, stepsWithoutPack: [] },
         owned: []
       }
       expect(yield* storage.sessionAccount(none, 1)).toEqual(nothing)
@@ -216,6 +217,7 @@ export const define = (test: Test) => {
         lastPack: 3,
         packsWithoutEvent: [],
         eventsWithoutPack: [],
+        ...{ steps: 0, stepsWithoutPack: [] },
         usage: [usage(bot, 2, 404, 2, 40), usage(cat, 1, 202, 1, 20)].sort((a, b) => a.agent - b.agent),
         owned: ownedOf("a", "b")
       }

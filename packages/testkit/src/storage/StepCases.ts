@@ -8,7 +8,6 @@ import {
   ProjectId,
   Recorder,
   SessionId,
-  SpanId,
   type Storage,
   TraceId
 } from "@tachograph/core"
@@ -16,9 +15,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { expect } from "vitest"
 import * as Calls from "../check/Calls.ts"
+import { stepOf } from "../check/Steps.ts"
 import * as StoreCheck from "../check/StoreCheck.ts"
 import { project } from "../Samples.ts"
-import { now, tagOf, type Test } from "./Cases.ts"
+import { tagOf, type Test } from "./Cases.ts"
 
 type Service = Storage["Service"]
 
@@ -27,21 +27,6 @@ const alice = PersonId.make("alice")
 
 /** Long enough to become a piece. */
 const result = (about: string) => JSON.stringify({ result: `What the tool says about ${about}. `.repeat(100) })
-
-const stepOf = (n: number, fields: Partial<NewStep> = {}): NewStep => ({
-  traceId: TraceId.make(String(1 + Math.floor(n / 100)).padStart(32, "0")),
-  spanId: SpanId.make(String(n).padStart(16, "0")),
-  parentSpanId: null,
-  name: `step ${n}`,
-  kind: "tool",
-  occurredAt: DateTime.addDuration(now, n),
-  durationMs: 1.5,
-  status: "ok",
-  message: null,
-  attributes: JsonText.unsafe(`{ "n": ${n}.0, "n": 9007199254740993 }`),
-  recorded: null,
-  ...fields
-})
 
 const call = (fields: Partial<Calls.Call> = {}): Calls.Call => ({
   ...{ session: "s1", person: "alice", agent: "a" },

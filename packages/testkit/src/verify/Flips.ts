@@ -53,6 +53,16 @@ const columns: ReadonlyArray<Column> = [
   }),
   ...columnsOf("packs", true, { integer: ["project_id", "session_number", "pack_number", "agent_number"] }),
   ...columnsOf("packs", false, { bytes: ["pack"] }),
+  ...columnsOf("steps", true, {
+    integer: [
+      ...["session_number", "agent_number", "agent_version_number", "person_number", "pack_number"],
+      ...["occurred_at", "received_at", "text_start", "text_bytes", "checksum"]
+    ],
+    bytes: ["span_id"],
+    uuid: ["trace_id"]
+  }),
+  // The other steps of its pack remain.
+  ...columnsOf("steps", false, { integer: ["project_id"] }),
   ...columnsOf("sessions", true, {
     integer: ["project_id", "session_number", "erased_pieces", "stored_bytes"],
     text: ["session_id"]

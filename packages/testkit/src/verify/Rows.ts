@@ -16,6 +16,7 @@ export const keys = {
   event_kinds: ["project_id", "kind_number"],
   events: ["project_id", "event_id"],
   packs: ["project_id", "session_number", "pack_number"],
+  steps: ["project_id", "session_number", "trace_id", "span_id"],
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
   storage_usage: ["project_id", "session_number", "agent_number"],

@@ -1,5 +1,6 @@
 /** Damage to sessions, and to the counters of sessions, agents and shared pieces. */
-import { first, nowhere, ofSession, plus, remove, type RowDamage, update } from "./RowDamage.ts"
+import { first, flipped, nowhere, ofSession, plus, remove, type RowDamage, update } from "./RowDamage.ts"
+import type { Tables, Value } from "./Rows.ts"
 
 const sessionCounter = (name: string, amount: number, session = "whole"): RowDamage => ({
   name: `the counter ${name} of a session is ${amount > 0 ? "greater" : "less"} by ${Math.abs(amount)}`,
@@ -34,7 +35,56 @@ const sharedCounter = (name: string): RowDamage => ({
   problems: ["counter-wrong"]
 })
 
+const ofSteps = (
+  name: string,
+  column: string,
+  to: (value: Value | undefined) => Value,
+  problems: RowDamage["problems"] = ["step-damaged"]
+): RowDamage => ({
+  name,
+  change: (tables) => {
+    const [row] = ofSession(tables, "steps", "traced")
+    return [update("steps", row!, { [column]: to(row![column]) })]
+  },
+  problems
+})
+
+/** The last pack of steps, which no other one needs. */
+const packOfSteps = (tables: Tables) => ofSession(tables, "packs", "traced").at(-1)!
+
 export const sessionDamages: ReadonlyArray<RowDamage> = [
+  ofSteps("the start of a step differs", "occurred_at", (value) => plus(value, 1)),
+  ofSteps("the trace of a step differs", "span_id", flipped),
+  ofSteps("the agent of a step does not exist", "agent_number", () => nowhere),
+  ofSteps("the text of a step begins elsewhere", "text_start", (value) => plus(value, 1)),
+  ofSteps("a step names the pack of an event", "pack_number", () => 1, ["step-damaged", "steps-without-pack"]),
+  ofSteps("a step names a session that does not exist", "session_number", () => nowhere, [
+    ...(["session-missing", "step-damaged", "steps-without-pack"] as const)
+  ]),
+  {
+    name: "the pack of steps is missing",
+    change: (tables) => [remove("packs", packOfSteps(tables))],
+    problems: ["counter-wrong", "step-damaged", "steps-without-pack"]
+  },
+  {
+    name: "the pack of steps is marked as erased",
+    change: (tables) => [update("packs", packOfSteps(tables), { kept: 0 })],
+    problems: ["steps-without-pack", "texts-not-erased"]
+  },
+  {
+    name: "the pack of steps is marked as one of an event",
+    change: (tables) => [update("packs", packOfSteps(tables), { kept: 1 })],
+    problems: ["pack-without-event", "steps-without-pack"]
+  },
+  {
+    name: "the steps of a pack are missing",
+    change: (tables) => {
+      const { pack_number } = packOfSteps(tables)
+      const steps = ofSession(tables, "steps", "traced").filter((row) => row["pack_number"] === pack_number)
+      return steps.map((row) => remove("steps", row))
+    },
+    problems: ["pack-without-event"]
+  },
   {
     name: "a session with texts of erased events is no longer pending",
     change: (tables) => [update("sessions", ofSession(tables, "sessions", "pending")[0]!, { pending_sweep: 0 })],

@@ -2,6 +2,7 @@
 import { CurrentProject, PersonId, ProjectId, Recorder, SessionId, type Storage } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Calls from "../check/Calls.ts"
+import { stepOf } from "../check/Steps.ts"
 
 type Service = Storage["Service"]
 
@@ -12,6 +13,8 @@ const other = ProjectId.make("other")
 const swept = SessionId.make("swept")
 /** In which nothing was ever erased. */
 const whole = SessionId.make("whole")
+/** With steps beside its events. */
+const traced = SessionId.make("traced")
 /** With events that were deleted, but whose payloads are not swept yet. */
 const pending = SessionId.make("pending")
 
@@ -37,4 +40,10 @@ export const fill: (storage: Service) => Effect.Effect<void, unknown> = Effect.f
   ])
   yield* storage.eraseEvents(project, { person: PersonId.make("dora") }, 1_000)
   yield* record(storage, Calls.take(Calls.calls("s", people, 5), 2), other)
+  yield* record(storage, Calls.take(Calls.calls(traced, ["eve"], 6), 2))
+  yield* Effect.flatMap(Recorder, (recorder) =>
+    Effect.forEach([null, PersonId.make("eve")], (person, n) =>
+      recorder.recordSteps({ session: traced, person, steps: [1, 2].map((m) => stepOf(10 * n + m)) })
+    )
+  ).pipe(Effect.provide(Calls.recorderOver(storage)))
 })
