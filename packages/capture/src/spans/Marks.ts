@@ -45,5 +45,6 @@ export const evaluation = "gen_ai.evaluation.result"
 export const isTold = (name: string, attributes: Attributes): boolean =>
   name !== evaluation &&
   names.some((head) => name.startsWith(head)) &&
-  // One of each event of a stream: the last has the counts.
-  (name !== "codex.sse_event" || attributes.get("event.kind") === "response.completed")
+  // One of each event of a stream, and of the last two: the second has the counts.
+  (name !== "codex.sse_event" ||
+    (attributes.get("event.kind") === "response.completed" && attributes.has("input_token_count")))

@@ -60,7 +60,7 @@ const names: Readonly<Record<string, Partial<Names>>> = {
 /** How many calls are told, where these are not those of the wire: failed and retried ones mostly are not. */
 const calls: Readonly<Record<string, number>> = {
   // Its first posts were not kept.
-  "codex-otel a": 2,
+  "codex-otel a": 1,
   "gemini-cli-otel a": 2,
   "genkit c": 4,
   "langfuse c": 3,
