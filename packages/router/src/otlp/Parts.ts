@@ -47,26 +47,52 @@ const nameOf = (told: Told, text: string, place: number): string => {
 
 const isMap = "map of attributes"
 const isInteger = "integer of 64 bits"
+const isObject = "object of entries"
+
+const marks = [isMap, isInteger, isObject]
 
 const toJson = (_key: string, value: unknown): unknown => {
   if (value instanceof Map) return { [isMap]: Array.from(value) }
-  return typeof value === "bigint" ? { [isInteger]: String(value) } : value
+  if (typeof value === "bigint") return { [isInteger]: String(value) }
+  // A value of an attribute may have the names that have a meaning here.
+  return typeof value === "object" && value !== null && marks.some((mark) => Object.hasOwn(value, mark))
+    ? { [isObject]: Object.entries(value) }
+    : value
 }
+
+type Entries = ReadonlyArray<readonly [string, unknown]>
 
 const fromJson = (_key: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
-  if (isMap in value) return new Map(value[isMap] as Iterable<readonly [string, unknown]>)
-  return isInteger in value ? BigInt(value[isInteger] as string) : value
+  if (Object.hasOwn(value, isMap)) return new Map((value as { readonly [isMap]: Entries })[isMap])
+  if (Object.hasOwn(value, isObject)) return Object.fromEntries((value as { readonly [isObject]: Entries })[isObject])
+  if (!Object.hasOwn(value, isInteger)) return value
+  const text = (value as { readonly [isInteger]: string })[isInteger]
+  // A pattern may have matched it.
+  return /^-?\d+$/.test(text) ? BigInt(text) : text
 }
 
-export const textOf = (told: Told): string => JSON.stringify(told, toJson)
+const idsOf = (told: Told) => {
+  const { parentSpanId, spanId, traceId } = Object.values(told)[0] as Partial<Span> & Pick<Span, "spanId" | "traceId">
+  return { traceId, spanId, parentSpanId }
+}
+
+/** What is told, but for the ids: patterns would find numbers of telephones in them. */
+export const textOf = (told: Told): string => {
+  const [[kind, value] = []] = Object.entries(told) as ReadonlyArray<[string, object]>
+  return JSON.stringify(
+    { [kind!]: { ...value, traceId: undefined, spanId: undefined, parentSpanId: undefined } },
+    toJson
+  )
+}
 
 /** `text` is that of `told`, which may have been masked. `place` is its place in what a post tells. */
 export const of = (told: Told, text: string, place: number): Part => {
-  const bytes = Buffer.from(text)
+  const whole = `${JSON.stringify(idsOf(told))}\n${text}`
+  const bytes = Buffer.from(whole)
   return {
     group: groupOf(told),
-    part: nameOf(told, text, place),
+    part: nameOf(told, whole, place),
     size: bytes.length,
     content: deflateRawSync(bytes, { level: 1 })
   }
@@ -75,5 +101,9 @@ export const of = (told: Told, text: string, place: number): Part => {
 /** The longest text of a part (bytes): no post is longer. */
 const maxText = 256 * 1024 * 1024
 
-export const toldIn = ({ content }: Pick<Part, "content">): Told =>
-  JSON.parse(inflateRawSync(content, { maxOutputLength: maxText }).toString(), fromJson) as Told
+export const toldIn = ({ content }: Pick<Part, "content">): Told => {
+  const whole = inflateRawSync(content, { maxOutputLength: maxText }).toString()
+  const end = whole.indexOf("\n")
+  const [[kind, value] = []] = Object.entries(JSON.parse(whole.slice(end), fromJson) as Record<string, object>)
+  return { [kind!]: { ...value, ...(JSON.parse(whole.slice(0, end)) as object) } } as unknown as Told
+}
