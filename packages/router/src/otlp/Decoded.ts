@@ -2,6 +2,7 @@
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
+import { Steps } from "@tachograph/core"
 
 /** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
 export type Link = Pick<Span, "traceId" | "spanId" | "parentSpanId">
@@ -13,10 +14,8 @@ export interface Decoded {
   readonly links: ReadonlyArray<Link>
   /** How many spans and log records were left out, by the names of their scopes. */
   readonly others: ReadonlyMap<string, number>
-  /** How many have more values than `maxValues`. */
-  readonly tooLarge: number
-  /** How many calls have no trace or no span. */
-  readonly withoutIds: number
+  /** How many were refused, by why. */
+  readonly refused: ReadonlyMap<string, number>
 }
 
 export interface Collected {
@@ -24,8 +23,7 @@ export interface Collected {
   readonly logs: Array<LogRecord>
   readonly links: Array<Link>
   readonly others: Map<string, number>
-  tooLarge: number
-  withoutIds: number
+  readonly refused: Map<string, number>
 }
 
 export const collected = (): Collected => ({
@@ -33,12 +31,14 @@ export const collected = (): Collected => ({
   logs: [],
   links: [],
   others: new Map(),
-  tooLarge: 0,
-  withoutIds: 0
+  refused: new Map()
 })
 
 /** Values of one span or log record: what has more takes more memory than its bytes say. */
 export const maxValues = 100_000
+
+/** Spans and log records of one post that say something: about 50 MB beside their texts. */
+export const maxTold = 50_000
 
 /** Links of one post: about 10 MB. */
 const maxLinks = 50_000
@@ -49,23 +49,51 @@ const maxScopes = 100
 export const leaveOut = ({ links, others }: Collected, scope: string, link?: Link): void => {
   const name = others.has(scope) || others.size < maxScopes ? scope : "other"
   others.set(name, (others.get(name) ?? 0) + 1)
-  if (link !== undefined && link.traceId !== "" && links.length < maxLinks) links.push(link)
+  if (link !== undefined && link.traceId !== "" && link.spanId !== "" && links.length < maxLinks) links.push(link)
 }
+
+const refuse = ({ refused }: Collected, why: string): void => {
+  refused.set(why, (refused.get(why) ?? 0) + 1)
+}
+
+/** One that has more than `maxValues`. */
+export const refuseLarge = (into: Collected): void => refuse(into, `have more than ${maxValues} values`)
+
+const isFull = (into: Collected): boolean => into.spans.length + into.logs.length >= maxTold
+const refuseFurther = (into: Collected): void => refuse(into, `are more than ${maxTold} in one post`)
 
 /** Adds a span. One without ids cannot be told from others: if it is a call, it is refused. */
 export const addSpan = (into: Collected, span: Span): void => {
-  if (span.traceId !== "" && span.spanId !== "") into.spans.push(span)
-  else if (kindOf(span) === "call") into.withoutIds++
-  else leaveOut(into, span.scope.name)
+  if (span.traceId === "" || span.spanId === "") {
+    if (kindOf(span) === "call") refuse(into, "have no trace or no span")
+    else leaveOut(into, span.scope.name)
+  } else if (isFull(into)) refuseFurther(into)
+  else into.spans.push(span)
 }
 
 /** Adds a log record under its name, or leaves it out. */
 export const addLog = (into: Collected, log: Omit<LogRecord, "name">, eventName: string): void => {
   const said = log.attributes.get("event.name")
   const name = typeof said === "string" ? said : eventName
-  if (isTold(name, log.attributes)) into.logs.push({ ...log, name })
-  else leaveOut(into, name === evaluation ? name : log.scope.name)
+  if (!isTold(name, log.attributes)) leaveOut(into, name === evaluation ? name : log.scope.name)
+  else if (isFull(into)) refuseFurther(into)
+  else into.logs.push({ ...log, name })
 }
+
+/** What one step of decoding does: bytes are counted, and each message as so many, because it takes time however short it is. */
+export class Pace {
+  #bytes = 0
+
+  /** Whether it is time for the next step, after a message of so many bytes. */
+  isOver(bytes: number): boolean {
+    this.#bytes += bytes + messageBytes
+    if (this.#bytes < Steps.stepBytes) return false
+    this.#bytes = 0
+    return true
+  }
+}
+
+const messageBytes = 64
 
 /** The signals that are decoded. */
 export type Signal = "traces" | "logs"

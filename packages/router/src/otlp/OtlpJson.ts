@@ -4,7 +4,7 @@
  */
 import { hasMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
-import { JsonWalk, Scan, Steps } from "@tachograph/core"
+import { JsonWalk, Scan, type Steps } from "@tachograph/core"
 import { isUtf8 } from "node:buffer"
 import * as Decoded from "./Decoded.ts"
 
@@ -113,41 +113,36 @@ const readLog = (text: string, around: Around, into: Decoded.Collected): void =>
   Decoded.addLog(into, record, textOf(log["eventName"]))
 }
 
-interface Range {
-  readonly start: number
-  readonly end: number
-  /** How many values are in it. */
-  readonly values: number
-}
-
-interface Emitted {
-  scope?: Range
-  readonly records: Array<Range>
-}
-
-interface Resource {
-  resource?: Range
-  readonly emitted: Array<Emitted>
-}
-
 /** The names of the lists in a post, and how a record is read. */
 const signals = {
   traces: { lists: ["resourceSpans", "scopeSpans", "spans"], read: readSpan },
   logs: { lists: ["resourceLogs", "scopeLogs", "logRecords"], read: readLog }
 } as const
 
-/** Finds where the records of a post are, and counts the values in each. */
-class Ranges implements JsonWalk.Visitor {
-  readonly resources: Array<Resource> = []
+/** What is in a list of places, of each three numbers: this, and where it begins and ends. Records follow their scope, and scopes their resource. */
+const ofResource = 0
+const ofScope = 1
+const ofRecord = 2
+const ofLargeRecord = 3
+
+/** The shortest record that says anything is a log record with a name (bytes). */
+const minRecord = 24
+
+/** Finds where the records of a post are, and counts the values in each. Plain numbers, since a post may have a million of them. */
+class Places implements JsonWalk.Visitor {
+  readonly list: Array<number> = []
   readonly #text: Buffer
   readonly #lists: ReadonlyArray<string>
+  /** Where in the list the last resource and the last scope are. */
+  #resource = 0
+  #scope = 0
   /** How many objects and lists around the records are open: objects at odd levels, lists at even ones. */
   #level = 0
-  /** What is counted: where it began, its values, and how many of them have not ended. */
+  /** What is counted: where it began, its values, how many of them have not ended, and what it is. */
   #start = 0
   #values = 0
   #unended = 0
-  #counted: (range: Range) => void = () => {}
+  #counted = ofRecord
   #isSkipped = false
 
   constructor(text: Buffer, lists: ReadonlyArray<string>) {
@@ -159,12 +154,9 @@ class Ranges implements JsonWalk.Visitor {
     const code = this.#text[start]!
     if (this.#unended > 0) return this.#count(start, code)
     const key = this.#level % 2 === 0 ? "" : Scan.keyAt(this.#text, keyStart, keyEnd)
-    const resource = this.resources.at(-1)
-    const emitted = resource?.emitted.at(-1)
-    if (this.#level === 3 && key === "resource")
-      return this.#begin(start, code, (range) => (resource!.resource = range))
-    if (this.#level === 5 && key === "scope") return this.#begin(start, code, (range) => (emitted!.scope = range))
-    if (this.#level === 6) return this.#begin(start, code, (range) => emitted!.records.push(range))
+    if (this.#level === 3 && key === "resource") return this.#begin(start, code, ofResource)
+    if (this.#level === 5 && key === "scope") return this.#begin(start, code, ofScope)
+    if (this.#level === 6) return this.#begin(start, code, ofRecord)
     const isList = this.#level % 2 === 1
     if (code !== (isList ? Scan.openBracket : Scan.openBrace) || (isList && key !== this.#lists[this.#level >> 1])) {
       if (this.#level === 0) throw new Decoded.Undecodable("The post is no JSON object")
@@ -172,12 +164,12 @@ class Ranges implements JsonWalk.Visitor {
       return JsonWalk.skip
     }
     this.#level++
-    if (this.#level === 3) this.resources.push({ emitted: [] })
-    if (this.#level === 5) resource!.emitted.push({ records: [] })
+    if (this.#level === 3) this.#resource = this.list.push(ofResource, 0, 0) - 3
+    if (this.#level === 5) this.#scope = this.list.push(ofScope, 0, 0) - 3
     return start + 1
   }
 
-  #begin(start: number, code: number, counted: (range: Range) => void): number {
+  #begin(start: number, code: number, counted: number): number {
     this.#start = start
     this.#values = 0
     this.#counted = counted
@@ -192,9 +184,28 @@ class Ranges implements JsonWalk.Visitor {
 
   end(end: number): void {
     if (this.#unended > 0) {
-      if (--this.#unended === 0) this.#counted({ start: this.#start, end, values: this.#values })
+      if (--this.#unended === 0) this.#ended(end)
     } else if (this.#isSkipped) this.#isSkipped = false
-    else this.#level--
+    else {
+      if (this.#level === 3) this.#dropEmpty(this.#resource)
+      if (this.#level === 5) this.#dropEmpty(this.#scope)
+      this.#level--
+    }
+  }
+
+  #ended(end: number): void {
+    const isLarge = this.#values > Decoded.maxValues
+    if (this.#counted !== ofRecord) {
+      const at = this.#counted === ofResource ? this.#resource : this.#scope
+      this.list[at + 1] = isLarge ? 0 : this.#start
+      this.list[at + 2] = isLarge ? 0 : end
+    } else if (end - this.#start >= minRecord) {
+      this.list.push(isLarge ? ofLargeRecord : ofRecord, this.#start, end)
+    }
+  }
+
+  #dropEmpty(at: number): void {
+    if (this.list.length === at + 3) this.list.length = at
   }
 }
 
@@ -202,28 +213,23 @@ class Ranges implements JsonWalk.Visitor {
 export function* decode(post: Buffer, signal: Decoded.Signal): Steps.Steps<Decoded.Decoded> {
   if (!isUtf8(post)) throw new Decoded.Undecodable("The post is not UTF-8")
   const { lists, read } = signals[signal]
-  const ranges = new Ranges(post, lists)
-  const errorAt = yield* JsonWalk.check(post, ranges)
+  const places = new Places(post, lists)
+  const errorAt = yield* JsonWalk.check(post, places)
   if (errorAt !== undefined) throw new Decoded.Undecodable(`The post is no JSON: see byte ${errorAt}`)
   const into = Decoded.collected()
-  const textOfRange = ({ end, start }: Range) => post.toString("utf8", start, end)
-  const parsed = (range: Range | undefined) =>
-    objectOf(range === undefined || range.values > Decoded.maxValues ? {} : JSON.parse(textOfRange(range)))
-  let bytes = 0
-  for (const { emitted, resource } of ranges.resources) {
-    const attributes = pairsOf(parsed(resource)["attributes"])
-    for (const { records, scope } of emitted) {
-      const { name, version } = parsed(scope)
-      const around = { scope: { name: textOf(name), version: textOf(version) }, resource: attributes }
-      for (const range of records) {
-        if (range.values > Decoded.maxValues) into.tooLarge++
-        else read(textOfRange(range), around, into)
-        bytes += range.end - range.start
-        if (bytes < Steps.stepBytes) continue
-        bytes = 0
-        yield
-      }
-    }
+  const pace = new Decoded.Pace()
+  const { list } = places
+  let around: Around = { scope: { name: "", version: "" }, resource: new Map() }
+  for (let at = 0; at < list.length; at += 3) {
+    const [start, end] = [list[at + 1]!, list[at + 2]!]
+    const text = post.toString("utf8", start, end)
+    const object = list[at]! < ofRecord && text !== "" ? objectOf(JSON.parse(text)) : {}
+    if (list[at] === ofResource) around = { ...around, resource: pairsOf(object["attributes"]) }
+    else if (list[at] === ofScope)
+      around = { ...around, scope: { name: textOf(object["name"]), version: textOf(object["version"]) } }
+    else if (list[at] === ofLargeRecord) Decoded.refuseLarge(into)
+    else read(text, around, into)
+    if (pace.isOver(end - start)) yield
   }
   return into
 }

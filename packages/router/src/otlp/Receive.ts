@@ -79,13 +79,12 @@ export const make = (
     const held = toHold(post, assembled, early)
     if (held.length > 0) yield* waiting.hold(project, held)
     const refused = outcomes.flatMap((outcome) => (outcome === "recorded" ? [] : [outcome.refused]))
-    const { tooLarge, withoutIds } = post
-    const messages = [
-      ...refused,
-      ...(tooLarge === 0 ? [] : [`${tooLarge} have more than ${Decoded.maxValues} values`]),
-      ...(withoutIds === 0 ? [] : [`${withoutIds} have no trace or no span`])
-    ]
-    return { rejected: refused.length + tooLarge + withoutIds, message: Array.from(new Set(messages)).join("; ") }
+    const undecoded = Array.from(post.refused)
+    const messages = [...refused, ...undecoded.map(([why, number]) => `${number} ${why}`)]
+    return {
+      rejected: undecoded.reduce((sum, [, number]) => sum + number, refused.length),
+      message: Array.from(new Set(messages)).join("; ")
+    }
   })
 
   const handle = (signal: Decoded.Signal) =>
