@@ -1,4 +1,4 @@
-/** Looks for wrong answers with random damage and random conversations. See `help` and `docs/fuzz.md`. */
+/** Looks for wrong answers with random damage, random conversations and random posts of OpenTelemetry. See `help` and `docs/fuzz.md`. */
 import { parseArgs } from "node:util"
 import * as Answers from "./fuzz/Answers.ts"
 import * as ConversationRun from "./fuzz/ConversationRun.ts"
@@ -6,12 +6,13 @@ import * as Conversations from "./fuzz/Conversations.ts"
 import * as Damage from "./fuzz/Damage.ts"
 import * as DamageStore from "./fuzz/DamageStore.ts"
 import * as Fuzzer from "./fuzz/Fuzzer.ts"
+import * as Otlp from "./fuzz/Otlp.ts"
 import type { Tally } from "./fuzz/Tally.ts"
 import * as Watchdog from "./fuzz/Watchdog.ts"
 import * as Postgres from "./harness/Postgres.ts"
-import type { Kind } from "./harness/Store.ts"
+import * as Store from "./harness/Store.ts"
 
-const help = `npm run fuzz -- damage|answers|conversations [OPTION...]
+const help = `npm run fuzz -- damage|answers|conversations|otlp [OPTION...]
 
 Fuzzers:
   damage           flips one bit of a store in each round, then reads, records, verifies and erases: a read returns what was
@@ -21,12 +22,14 @@ Fuzzers:
                    each is answered as before, or with a typed error
   conversations    agents record random conversations into servers that are stopped, killed and started again, one or two at a
                    time: every acknowledged event is read as it was sent, what was erased is gone, and the store verifies
+  otlp             sends a random post of OpenTelemetry in each round, most of them damaged: each is answered 200 or 400, a 400
+                   keeps nothing, a 200 every call, and all that waits can be finished
 
 Options:
-  --storage WHICH  sqlite, postgres or both (default: both), and for conversations also memory; answers has sqlite only. A
-                   PostgreSQL server is started for the run
+  --storage WHICH  sqlite, postgres or both (default: both), and for conversations also memory; answers and otlp have sqlite
+                   only. A PostgreSQL server is started for the run
   --seed N         determines what is sent and what is damaged (default: random; always printed)
-  --rounds N       rounds of damage and answers (default: 100)
+  --rounds N       rounds of damage, answers and otlp (default: 100)
   --from N         number of the first of them (default: 1), to repeat a round
   --in WHERE       where damage flips a bit: rows (any column of any table), TABLE.COLUMN, or file (any byte of the closed
                    SQLite file) (default: rows)
@@ -79,12 +82,12 @@ if (values.help) {
   console.log(help)
   process.exit(exitCodes.passed)
 }
-const fuzzers = ["damage", "answers", "conversations"] as const
+const fuzzers = ["damage", "answers", "conversations", "otlp"] as const
 const fuzzer =
   fuzzers.find((name) => positionals.length === 1 && name === positionals[0]) ??
   usage(`Expected one fuzzer: ${fuzzers.join(" or ")}`)
 const isDamage = fuzzer === "damage"
-const isAnswers = fuzzer === "answers"
+const isInFile = fuzzer === "answers" || fuzzer === "otlp"
 
 const seed = number("seed", values.seed, 0)
 const rounds = number("rounds", values.rounds, 1)
@@ -99,7 +102,7 @@ const storages = isDamage
   : (["sqlite", "postgres", "memory", "both"] as const)
 const storage = oneOf("storage", values.storage, storages)
 if (isDamage && where === "file" && storage === "postgres") usage("--in file applies to sqlite only")
-if (isAnswers && !["sqlite", "both"].includes(storage)) usage("answers applies to sqlite only")
+if (isInFile && !["sqlite", "both"].includes(storage)) usage(`${fuzzer} applies to sqlite only`)
 
 // `exit` listeners end the processes and remove the files of the run.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
@@ -117,7 +120,7 @@ const progress = (on: Fuzzer.Result["storage"], done: string, tally: Tally) => {
 }
 
 const runDamage = async (
-  kind: Kind,
+  kind: Store.Kind,
   postgres: Postgres.Postgres | undefined,
   commandOf: Fuzzer.Result["commandOf"]
 ) => {
@@ -148,22 +151,27 @@ const runConversations = (on: Fuzzer.Result["storage"], postgres: Postgres.Postg
   return on === "memory" ? ConversationRun.inMemory(options) : ConversationRun.overSqlite(options)
 }
 
-const runAnswers = async () => {
-  const store = DamageStore.sqlite()
+const runInFile = async () => {
   const ofRound = (round: number, tally: Tally) => progress("sqlite", `round ${round} of ${from + rounds - 1}`, tally)
-  return Answers.run(store, { seed, from, rounds, progress: ofRound }).finally(store.remove)
+  const options = { seed, from, rounds, progress: ofRound }
+  if (fuzzer === "otlp") {
+    const store = Store.sqlite()
+    return Otlp.run(store, options).finally(store.remove)
+  }
+  const store = DamageStore.sqlite()
+  return Answers.run(store, options).finally(store.remove)
 }
 
 const run = async (on: Fuzzer.Result["storage"], postgres?: Postgres.Postgres): Promise<Fuzzer.Result> => {
   const commandOf = (round: number) => {
-    if (isAnswers) return `npm run fuzz -- answers --seed ${seed} --from ${round} --rounds 1`
+    if (isInFile) return `npm run fuzz -- ${fuzzer} --seed ${seed} --from ${round} --rounds 1`
     return isDamage
       ? `npm run fuzz -- damage --storage ${on} --in ${where} --seed ${seed} --from ${round} --rounds 1`
       : `npm run fuzz -- conversations --storage ${on} --seed ${seed} --events ${events}`
   }
   const runOne = () => {
-    if (isAnswers) return runAnswers()
-    return isDamage ? runDamage(on as Kind, postgres, commandOf) : runConversations(on, postgres)
+    if (isInFile) return runInFile()
+    return isDamage ? runDamage(on as Store.Kind, postgres, commandOf) : runConversations(on, postgres)
   }
   const startedAt = performance.now()
   const tally = await runOne()
@@ -173,11 +181,16 @@ const run = async (on: Fuzzer.Result["storage"], postgres?: Postgres.Postgres): 
 const results: Array<Fuzzer.Result> = []
 if (storage === "memory") results.push(await run("memory"))
 if (storage === "sqlite" || storage === "both") results.push(await run("sqlite"))
-if ((storage === "postgres" || storage === "both") && !isAnswers && !(isDamage && where === "file")) {
+if ((storage === "postgres" || storage === "both") && !isInFile && !(isDamage && where === "file")) {
   const postgres = await Postgres.start()
   results.push(await run("postgres", postgres).finally(postgres.remove))
 }
-const countedOf = { damage: Damage.counted, answers: Answers.counted, conversations: Conversations.counted }
+const countedOf = {
+  damage: Damage.counted,
+  answers: Answers.counted,
+  otlp: Otlp.counted,
+  conversations: Conversations.counted
+}
 const counted = countedOf[fuzzer]
 console.log(Fuzzer.table(counted, results))
 console.log(Fuzzer.details(counted, results))
