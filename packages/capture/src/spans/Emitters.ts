@@ -114,7 +114,7 @@ export const isMarkOfKind = (key: string): boolean => markKeys.has(key)
 
 /** Whether only a parent says this of its calls. */
 export const isOfParent = (key: string): boolean =>
-  key === "mastra.model_step.input" || key === "mastra.model_step.output"
+  ["mastra.model_step.input", "mastra.model_step.output", "mastra.metadata.body"].includes(key)
 
 /** Undefined for a span that says at most whose its children are. */
 export const kindOf = ({ attributes }: { readonly attributes: Attributes }): SpanKind | undefined => {
