@@ -4,6 +4,7 @@ import * as Workload from "./harness/Workload.ts"
 import { copies } from "./storage/Copies.ts"
 import { growth } from "./storage/Growth.ts"
 import { memory } from "./storage/Memory.ts"
+import { otlp } from "./storage/Otlp.ts"
 import { reading } from "./storage/Reading.ts"
 import { sessionCache } from "./storage/SessionCache.ts"
 import { size } from "./storage/Size.ts"
@@ -21,6 +22,7 @@ await CommandLine.run({
     splitting,
     reading,
     throughput,
+    otlp,
     memory,
     "session-cache": sessionCache,
     "two-processes": twoProcesses

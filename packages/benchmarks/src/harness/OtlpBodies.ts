@@ -5,8 +5,11 @@ import { createHash } from "node:crypto"
 
 interface Call {
   readonly session: string
-  readonly inputs: Readonly<Record<string, any>>
-  readonly output: Readonly<Record<string, any>>
+  readonly inputs: { readonly model?: string; readonly messages?: ReadonlyArray<unknown> }
+  readonly output: {
+    readonly stop_reason?: string
+    readonly choices?: ReadonlyArray<{ readonly finish_reason?: string }>
+  }
   readonly api: Api
   readonly index: number
 }
@@ -19,9 +22,13 @@ export interface Emitter {
   readonly attributesOf: (call: Call) => Attributes
 }
 
-const common = ({ session }: Call, model: unknown) => ({ "session.id": session, "gen_ai.request.model": model, "gen_ai.agent.name": "coder" })
+const common = ({ session }: Call, model: unknown) => ({
+  "session.id": session,
+  "gen_ai.request.model": model,
+  "gen_ai.agent.name": "coder"
+})
 
-const reasonOf = ({ output }: Call): unknown => output["stop_reason"] ?? output["choices"]?.[0]?.finish_reason ?? "stop"
+const reasonOf = ({ output }: Call): unknown => output.stop_reason ?? output.choices?.[0]?.finish_reason ?? "stop"
 
 /** As the semantic conventions have it. */
 const semconv: Emitter = {
@@ -65,9 +72,9 @@ const openInference: Emitter = {
   attributesOf: (call) => {
     const { input, output } = formats[call.api].messages(call.inputs, call.output)
     return {
-      ...common(call, call.inputs["model"]),
+      ...common(call, call.inputs.model),
       "openinference.span.kind": "LLM",
-      "llm.model_name": call.inputs["model"],
+      "llm.model_name": call.inputs.model,
       "input.value": JSON.stringify(call.inputs),
       "input.mime_type": "application/json",
       "output.value": JSON.stringify(call.output),
@@ -83,7 +90,12 @@ const modelPart = (part: Part): unknown => {
     case "tool_call":
       return { type: "tool-call", toolCallId: part["id"], toolName: part["name"], input: part["arguments"] }
     case "tool_call_response":
-      return { type: "tool-result", toolCallId: part["id"], toolName: part["name"] ?? "tool", output: { type: "json", value: part["response"] ?? null } }
+      return {
+        type: "tool-result",
+        toolCallId: part["id"],
+        toolName: part["name"] ?? "tool",
+        output: { type: "json", value: part["response"] ?? null }
+      }
     default:
       return { type: part.type === "reasoning" ? "reasoning" : "text", text: String(part["content"] ?? "") }
   }
@@ -104,7 +116,10 @@ const aiSdk: Emitter = {
       "ai.telemetry.metadata.sessionId": call.session,
       "ai.model.provider": facts.provider,
       "ai.model.id": facts.model,
-      "ai.prompt.messages": JSON.stringify([...system, ...input.map(({ parts, role }) => ({ role, content: parts.map(modelPart) }))]),
+      "ai.prompt.messages": JSON.stringify([
+        ...system,
+        ...input.map(({ parts, role }) => ({ role, content: parts.map(modelPart) }))
+      ]),
       "ai.prompt.tools": tools.map((tool) => JSON.stringify({ type: "function", ...tool })),
       "ai.response.text": parts.map((part) => (part.type === "text" ? String(part["content"]) : "")).join(""),
       "ai.response.toolCalls": JSON.stringify(parts.filter(({ type }) => type === "tool_call").map(modelPart)),
@@ -120,9 +135,12 @@ export const emitters = [semconv, openInference, aiSdk] as const
 const idOf = (text: string, digits: number): string => createHash("sha256").update(text).digest("hex").slice(0, digits)
 
 /** The tools that answered since the call before, each a step of its own. */
-const stepsOf = (call: Call, ids: Pick<OtlpPosts.ShortSpan, "traceId" | "parentSpanId">): ReadonlyArray<OtlpPosts.ShortSpan> =>
+const stepsOf = (
+  call: Call,
+  ids: Pick<OtlpPosts.ShortSpan, "traceId" | "parentSpanId">
+): ReadonlyArray<OtlpPosts.ShortSpan> =>
   formats[call.api]
-    .messages({ ...call.inputs, messages: call.inputs["messages"]?.slice(-1) ?? [] }, {})
+    .messages({ ...call.inputs, messages: call.inputs.messages?.slice(-1) ?? [] }, {})
     .input.flatMap(({ parts }) => parts)
     .filter(({ type }) => type === "tool_call_response")
     .map((part, at) => ({
@@ -133,13 +151,17 @@ const stepsOf = (call: Call, ids: Pick<OtlpPosts.ShortSpan, "traceId" | "parentS
         "gen_ai.operation.name": "execute_tool",
         "session.id": call.session,
         "gen_ai.tool.call.id": part["id"],
-        "gen_ai.tool.call.result": typeof part["response"] === "string" ? part["response"] : JSON.stringify(part["response"] ?? "")
+        "gen_ai.tool.call.result":
+          typeof part["response"] === "string" ? part["response"] : JSON.stringify(part["response"] ?? "")
       }
     }))
 
 /** The post of a call. */
 export const postOf = (body: Buffer, index: number, { attributesOf, scope }: Emitter): object => {
-  const event = JSON.parse(body.toString()) as { readonly session: string; readonly properties: Omit<Call, "session" | "index"> }
+  const event = JSON.parse(body.toString()) as {
+    readonly session: string
+    readonly properties: Omit<Call, "session" | "index">
+  }
   const call = { ...event.properties, session: event.session, index }
   const traceId = idOf(`${call.session} ${index}`, 32)
   const parentSpanId = idOf(`${call.session} ${index} agent`, 16)
@@ -149,6 +171,14 @@ export const postOf = (body: Buffer, index: number, { attributesOf, scope }: Emi
     name: "invoke_agent coder",
     attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "coder", "session.id": call.session }
   }
-  const span = { traceId, parentSpanId, spanId: idOf(`${call.session} ${index} call`, 16), name: "chat", attributes: attributesOf(call) }
-  return OtlpPosts.traces([...stepsOf(call, { traceId, parentSpanId }), span, agent], scope, { "service.name": "bench" })
+  const span = {
+    traceId,
+    parentSpanId,
+    spanId: idOf(`${call.session} ${index} call`, 16),
+    name: "chat",
+    attributes: attributesOf(call)
+  }
+  return OtlpPosts.traces([...stepsOf(call, { traceId, parentSpanId }), span, agent], scope, {
+    "service.name": "bench"
+  })
 }

@@ -7,7 +7,7 @@ import type { MemoryProjects } from "./MemoryProjects.ts"
 type Groups = Map<string, Map<string, WaitingPart>>
 
 const dueOf = (parts: ReadonlyMap<string, WaitingPart>): number =>
-  Array.from(parts.values()).reduce((due, part) => Math.min(due, part.due), Number.POSITIVE_INFINITY)
+  Array.from(parts.values()).reduce((due, part) => Math.min(due, part.due ?? due), Number.POSITIVE_INFINITY)
 
 const byAge = (a: WaitingPlace, b: WaitingPlace): number => {
   if (a.since !== b.since) return a.since - b.since
@@ -38,14 +38,14 @@ export const make = (projects: MemoryProjects): Waiting => {
       Effect.sync(() => {
         for (const group of groups) {
           const parts = groupOf(project, group)
-          const [first] = parts.values()
+          const first = Array.from(parts.values()).find(({ due }) => due !== undefined)
           if (first !== undefined && dueOf(parts) > at) parts.set(first.part, { ...first, due: at })
         }
       }),
     postpone: (project, group, to) =>
       Effect.sync(() => {
         const parts = groupOf(project, group)
-        for (const part of parts.values()) parts.set(part.part, { ...part, due: Math.max(part.due, to) })
+        for (const part of parts.values()) parts.set(part.part, { ...part, due: part.due && Math.max(part.due, to) })
       }),
     dueGroups: (now, limit) =>
       Effect.sync(() =>
@@ -73,6 +73,16 @@ export const make = (projects: MemoryProjects): Waiting => {
         for (const { part, size } of read) if (parts.get(part)?.size === size) parts.delete(part)
         if (parts.size === 0) waiting.get(project)?.delete(group)
       }),
+    endContexts: (before) =>
+      Effect.sync(() => {
+        for (const groups of waiting.values()) {
+          for (const [group, parts] of groups) {
+            if (dueOf(parts) < Number.POSITIVE_INFINITY) continue
+            for (const { part, since } of parts.values()) if (since < before) parts.delete(part)
+            if (parts.size === 0) groups.delete(group)
+          }
+        }
+      }),
     listWaitingGroups: (project, after = "", limit) =>
       Effect.sync(() =>
         Array.from(waiting.get(project)?.keys() ?? [])
@@ -83,7 +93,7 @@ export const make = (projects: MemoryProjects): Waiting => {
     countWaiting: Effect.sync(() =>
       Array.from(waiting.values(), (groups) => Array.from(groups.values()))
         .flat()
-        .reduce((sum, { size }) => sum + size, 0)
+        .reduce((sum, parts) => sum + Array.from(parts.values()).filter(({ due }) => due !== undefined).length, 0)
     )
   }
 }

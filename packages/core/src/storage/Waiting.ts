@@ -20,8 +20,8 @@ interface PartName {
 export interface WaitingPart extends PartName {
   /** When it came (epoch ms). */
   readonly since: number
-  /** When its group is to be finished at the latest (epoch ms). */
-  readonly due: number
+  /** When its group is to be finished at the latest (epoch ms). Undefined for what only says something of other parts, which ends after them. */
+  readonly due: number | undefined
   /** Bytes of what `content` holds, before it was compressed. Of two contents of a part, the larger one says more. */
   readonly size: number
   /** Opaque. */
@@ -43,7 +43,7 @@ export interface WaitingGroup {
 export interface Waiting {
   /** Keeps parts. Of one that is kept already, the larger content counts, and the earlier times. */
   readonly hold: (project: ProjectId, parts: ReadonlyArray<WaitingPart>) => Result<void>
-  /** Makes those of the groups due that wait, if none of their parts is due at this time (epoch ms) or earlier. */
+  /** Makes those of the groups due that have a part with a due time, if none of them is due at this time (epoch ms) or earlier. */
   readonly makeDue: (project: ProjectId, groups: ReadonlyArray<string>, at: number) => Result<void>
   /** Makes a group due at this time (epoch ms) and not earlier: for one that could not be finished. */
   readonly postpone: (project: ProjectId, group: string, to: number) => Result<void>
@@ -64,13 +64,15 @@ export interface Waiting {
   ) => Result<ListPage<WaitingPart, WaitingPlace>>
   /** Deletes parts of a group, but none that was replaced since it was read. */
   readonly endWaiting: (project: ProjectId, group: string, parts: ReadonlyArray<ReadPart>) => Result<void>
+  /** Deletes parts that are never due and came before a time (epoch ms), but for those of groups in which another part waits. */
+  readonly endContexts: (before: number) => Result<void>
   /** Groups of a project, whether or not they are due, in the order of their names: those after one of them, if it is given. */
   readonly listWaitingGroups: (
     project: ProjectId,
     after: string | undefined,
     limit: number
   ) => Result<ReadonlyArray<string>>
-  /** How many parts wait, of all projects. */
+  /** How many parts are to become due, of all projects. */
   readonly countWaiting: Result<number>
 }
 
@@ -81,5 +83,5 @@ export const maxPageParts = 1_000
 export const merge = (kept: WaitingPart, part: WaitingPart): WaitingPart => ({
   ...(part.size > kept.size ? part : kept),
   since: Math.min(kept.since, part.since),
-  due: Math.min(kept.due, part.due)
+  due: kept.due === undefined || part.due === undefined ? (kept.due ?? part.due) : Math.min(kept.due, part.due)
 })

@@ -77,11 +77,12 @@ const make = Effect.gen(function* () {
   const recorder = yield* Recorder
   const storage = yield* Storage
   const recordCalls = RecordCalls.make(recorder, storage, yield* SentEvent.make)
+  const waitMs = yield* OtlpWaitMs
   const masked = maskedBy(yield* RedactPatterns)
   const recordSteps = RecordSteps.make(recorder, storage, masked)
   const waiting = Waiting.make(storage, recordCalls, recordSteps, {
     masked,
-    waitMs: yield* OtlpWaitMs
+    waitMs
   })
   const { logs, traces } = Receive.make(recordCalls, recordSteps, waiting)
   const holder = randomUUID()
@@ -98,6 +99,7 @@ const make = Effect.gen(function* () {
   })
 
   const finishDue = Effect.gen(function* () {
+    yield* storage.endContexts((yield* Clock.currentTimeMillis) - waitMs)
     if (!(yield* leads)) return false
     const groups = yield* storage.dueGroups(yield* Clock.currentTimeMillis, groupsAtOnce)
     for (const { group, project } of groups) yield* waiting.finish(project, group, false)

@@ -28,6 +28,8 @@ export type Outcome = "recorded" | { readonly refused: string }
 const maxFingerprintBytes = 1024 * 1024
 const fingerprintBytes = 500
 
+const noHash = Buffer.alloc(0)
+
 /** Events of a trace that are looked at to find one of a span. */
 const maxEvents = 10_000
 
@@ -104,7 +106,9 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     if (bytes.length > maxEventBytes) return yield* new PayloadTooLargeError()
     const key = keyOfHeader(CallBody.keyOf(call))
     const { event } = yield* decode(project, { bytes, isJson: true }, false, key)
-    yield* whenThereIsRoom(recorder.createEvent(event))
+    // The first one counts, whatever another one says.
+    const idempotency = event.idempotency && { ...event.idempotency, bodyHash: noHash }
+    yield* whenThereIsRoom(recorder.createEvent({ ...event, idempotency }))
   })
 
   const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
@@ -120,6 +124,7 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       return "recorded" as const
     }).pipe(
       Effect.provideService(CurrentProject, project),
+      // Somebody recorded an event under a key of this form.
       Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),
       Effect.catchIf(
         (error) => error instanceof PayloadTooLargeError,

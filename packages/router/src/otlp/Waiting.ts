@@ -120,7 +120,7 @@ export const make = (
       const parts: Array<WaitingPart> = []
       for (const [place, each] of told.entries()) {
         const text = yield* masked(project, Parts.textOf(each))
-        parts.push({ ...Parts.of(each, text, place), since, due: since + waitMs })
+        parts.push({ ...Parts.of(each, text, place), since, due: "context" in each ? undefined : since + waitMs })
       }
       yield* storage.hold(project, parts)
       yield* storage.makeDue(project, Array.from(new Set(parts.map(({ group }) => group))), since)

@@ -12,7 +12,7 @@ export default Effect.gen(function* () {
   const short = sql.literal(isPg ? `varchar(100) COLLATE "C"` : "TEXT")
   yield* sql`CREATE TABLE waiting_parts (
     held_at ${bigint} NOT NULL,
-    due_at ${bigint} NOT NULL,
+    due_at ${bigint},
     project_id INTEGER NOT NULL,
     size INTEGER NOT NULL,
     ${sql.literal(isSpread ? "bucket SMALLINT NOT NULL," : "")}
@@ -21,7 +21,9 @@ export default Effect.gen(function* () {
     content ${bytes} NOT NULL,
     PRIMARY KEY (project_id, group_id, part_id${sql.literal(isSpread ? ", bucket" : "")})
   )`
-  yield* sql`CREATE INDEX waiting_parts_by_due ON waiting_parts (due_at, project_id, group_id)`
+  yield* sql`CREATE INDEX waiting_parts_by_due ON waiting_parts (due_at, project_id, group_id) WHERE due_at IS NOT NULL`
+  // What only says something of other parts is never due.
+  yield* sql`CREATE INDEX waiting_parts_by_age ON waiting_parts (held_at) WHERE due_at IS NULL`
   if (!isPg) return
   // It is compressed: keeps Postgres from trying again.
   yield* sql`ALTER TABLE waiting_parts ALTER COLUMN content SET STORAGE EXTERNAL`

@@ -29,7 +29,7 @@ export const make = (
   /** One part makes the group due: a row is written with its content. */
   const makeOneDue = (project_id: number, group: string, at: number) =>
     sql`UPDATE waiting_parts SET due_at = ${at} WHERE ${isOfGroup(project_id, group)} AND due_at > ${at}
-      AND part_id = (SELECT min(part_id) FROM waiting_parts WHERE ${isOfGroup(project_id, group)})`
+      AND part_id = (SELECT min(part_id) FROM waiting_parts WHERE ${isOfGroup(project_id, group)} AND due_at IS NOT NULL)`
 
   const makeDue = Effect.fn("SqlStorage.makeDue")(function* (
     project: ProjectId,
@@ -53,7 +53,7 @@ export const make = (
   const dueGroups = Effect.fn("SqlStorage.dueGroups")(function* (now: number, limit: number) {
     const rows = yield* sql<{ project_name: ProjectId; group_id: string }>`SELECT p.project_name, w.group_id
       FROM waiting_parts w ${sql.literal(useIndex("waiting_parts_by_due"))}
-      JOIN projects p ON p.project_id = w.project_id WHERE w.due_at <= ${now}
+      JOIN projects p ON p.project_id = w.project_id WHERE w.due_at IS NOT NULL AND w.due_at <= ${now}
       ORDER BY w.due_at, w.project_id, w.group_id LIMIT ${maxDueParts}`
     const groups = new Map<string, WaitingGroup>()
     for (const { group_id: group, project_name: project } of rows)

@@ -50,12 +50,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { ch
 
   const insert = (project_id: number, parts: ReadonlyArray<WaitingPart>) => {
     const rows = parts.map(({ content, due, group, part, since, size }) => ({
-      ...{ held_at: since, due_at: due, project_id, size, group_id: group, part_id: part, content },
+      ...{ held_at: since, due_at: due ?? null, project_id, size, group_id: group, part_id: part, content },
       bucket: Bucket.ofGroup(group)
     }))
     const isLarger = sql`excluded.size > waiting_parts.size`
     const isOlder = sql`excluded.held_at < waiting_parts.held_at`
-    const isSooner = sql`excluded.due_at < waiting_parts.due_at`
+    const isSooner = sql`excluded.due_at IS NOT NULL AND (waiting_parts.due_at IS NULL OR excluded.due_at < waiting_parts.due_at)`
     const taken = (column: string, isTaken: Statement.Fragment) => {
       const name = sql.literal(column)
       return sql`${name} = CASE WHEN ${isTaken} THEN excluded.${name} ELSE waiting_parts.${name} END`

@@ -9,6 +9,7 @@ import {
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import type * as Projects from "../names/Projects.ts"
 import * as LongBytes from "../read/LongBytes.ts"
@@ -21,7 +22,7 @@ import * as PartRows from "./PartRows.ts"
 interface Row extends Size {
   readonly part_id: string
   readonly held_at: Integer
-  readonly due_at: Integer
+  readonly due_at: Integer | null
   readonly content: Uint8Array | null
 }
 
@@ -30,7 +31,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const { areUnchanged, change, isOfGroup } = rows
 
   const readPart = (group: string, row: Row, content: Uint8Array): WaitingPart => ({
-    ...{ group, part: row.part_id, since: Number(row.held_at), due: Number(row.due_at) },
+    ...{
+      group,
+      part: row.part_id,
+      since: Number(row.held_at),
+      due: row.due_at === null ? undefined : Number(row.due_at)
+    },
     ...{ size: Number(row.size), content }
   })
 
@@ -87,13 +93,37 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  const countWaiting = Effect.map(sql<{ parts: Integer }>`SELECT count(*) AS parts FROM waiting_parts`, ([row]) =>
+  /** Groups of which nothing will be due. */
+  const loose = (before: number) => sql<{ project_id: number; group_id: string }>`SELECT DISTINCT project_id, group_id
+    FROM waiting_parts c WHERE due_at IS NULL AND held_at < ${before} AND NOT EXISTS (SELECT 1 FROM waiting_parts w
+      WHERE w.project_id = c.project_id AND w.group_id = c.group_id${Bucket.andSame(sql, "w", "c")} AND w.due_at IS NOT NULL)
+    LIMIT ${BulkValues.maxRows}`
+
+  const endLoose = (project_id: number, groups: ReadonlyArray<string>, before: number) => {
+    const isAmong = BulkValues.isAmong(sql, "group_id", "varchar", groups)
+    return sql`DELETE FROM waiting_parts WHERE project_id = ${project_id}
+      AND ${isAmong}${Bucket.and(sql, groups.map(Bucket.ofGroup))} AND due_at IS NULL AND held_at < ${before}`
+  }
+
+  const endContexts = Effect.fn("SqlStorage.endContexts")(function* (before: number) {
+    for (;;) {
+      const groups = yield* loose(before)
+      for (const [project_id, ofProject] of Map.groupBy(groups, (row) => row.project_id)) {
+        const names = ofProject.map(({ group_id }) => group_id)
+        for (const { rows } of Bucket.split(sql, names, Bucket.ofGroup))
+          yield* change(endLoose(project_id, rows, before))
+      }
+      if (groups.length < BulkValues.maxRows) return
+    }
+  })
+
+  const countWaiting = Effect.map(sql<{ parts: Integer }>`SELECT count(due_at) AS parts FROM waiting_parts`, ([row]) =>
     Number(row!.parts)
   )
 
   return {
     ...HoldParts.make(sql, projects, rows),
     ...DueGroups.make(sql, projects, rows),
-    ...{ readWaiting, endWaiting, countWaiting }
+    ...{ readWaiting, endWaiting, endContexts, countWaiting }
   }
 }

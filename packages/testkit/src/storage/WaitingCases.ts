@@ -55,6 +55,21 @@ export const define = (test: Test) => {
       expect(yield* storage.countWaiting).toBe(5)
     }))
 
+  test("ends parts that are never due after those of their groups that are", (storage) =>
+    Effect.gen(function* () {
+      const context = (group: string, since: number) => partOf(group, "context", { since, due: undefined })
+      yield* storage.hold(project, [context("a", 1_000), context("b", 1_000), context("c", 3_000), partOf("b", "1")])
+      expect(yield* storage.countWaiting).toBe(1)
+      yield* storage.makeDue(project, ["a", "b", "c"], 2_000)
+      expect(yield* storage.dueGroups(90_000, 9)).toEqual([{ project, group: "b" }])
+      yield* storage.endContexts(3_000)
+      expect(yield* storage.listWaitingGroups(project, undefined, 9)).toEqual(["b", "c"])
+      yield* storage.postpone(project, "b", 80_000)
+      yield* storage.endWaiting(project, "b", [partOf("b", "1")])
+      yield* storage.endContexts(3_001)
+      expect(yield* storage.listWaitingGroups(project, undefined, 9)).toEqual([])
+    }))
+
   test("keeps the larger content of a part that comes again, and the earlier times", (storage) =>
     Effect.gen(function* () {
       yield* storage.hold(project, [partOf("a", "1", { size: 20 })])
