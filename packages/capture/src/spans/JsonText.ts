@@ -57,6 +57,13 @@ export const jsonOf = (value: Writable): string => {
   return written.join("")
 }
 
+/** Whether a text has so many of a character. */
+const hasMany = (text: string, character: string, many: number): boolean => {
+  let at = -1
+  for (let count = 0; count <= many; count++) if ((at = text.indexOf(character, at + 1)) === -1) return false
+  return true
+}
+
 /** Whether objects and arrays of a JSON text are nested too deep for an event. */
 const isTooDeep = (text: string): boolean => {
   let level = 0
@@ -76,7 +83,9 @@ export const parsedContainer = (text: string): object | undefined => {
   if (!/^\s*[[{]/.test(text) || !text.isWellFormed()) return undefined
   try {
     const value = JSON.parse(text) as object
-    return text.length > maxLevels && isTooDeep(text) ? undefined : value
+    // Few brackets cannot be deep, and are counted faster than levels.
+    const isMaybeDeep = hasMany(text, "[", maxLevels / 2) || hasMany(text, "{", maxLevels / 2)
+    return isMaybeDeep && isTooDeep(text) ? undefined : value
   } catch {
     return undefined
   }
