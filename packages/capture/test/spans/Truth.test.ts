@@ -41,7 +41,7 @@ const losses: Readonly<
   mastra: [
     ["tools", { a: 5, b: 4, c: 4 }, "not on the call"],
     ["messages", { a: 2, b: 2, c: 1 }, "calls and results of tools are their names in brackets"],
-    ["continued", { a: 2, b: 1, c: 1 }, "what was called is a name in brackets when it is sent back"],
+    ["continued", { a: 4, b: 1, c: 1 }, "what was called is a name in brackets when it is sent back"],
     ["thoughts", { b: 1 }, "a stream has its text alone"],
     ["pictures", { b: 1 }, "a file is a word in brackets"]
   ],
