@@ -44,6 +44,9 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
       Effect.map(recorder.updatePerson(params.person_id, propertiesIn(text)), toAnswer),
     getPerson: ({ params }) => Effect.map(recorder.getPerson(params.person_id), toAnswer),
     erasePerson: ({ exchange, params }) =>
-      Effect.andThen(otlp.finishAll(exchange.project), recorder.erasePerson(params.person_id))
+      Effect.andThen(
+        otlp.finishAll(exchange.project, { person: params.person_id }),
+        recorder.erasePerson(params.person_id)
+      )
   })
 )

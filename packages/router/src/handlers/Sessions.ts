@@ -27,7 +27,10 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
       ),
     getSession: ({ params }) => recorder.getSession(params.session),
     eraseSession: ({ exchange, params }) =>
-      Effect.andThen(otlp.finishAll(exchange.project), recorder.eraseSession(params.session)),
+      Effect.andThen(
+        otlp.finishAll(exchange.project, { session: params.session }),
+        recorder.eraseSession(params.session)
+      ),
     listSessionMessages: Effect.fnUntraced(function* ({ params, query }) {
       const isVerbatim = query.verbatim === "true"
       const { damagedCalls, next, rows } = yield* recorder.listMessages(params.session, {

@@ -65,19 +65,24 @@ const payloadIn = (call: Call) => {
     : { api: "provider2-beta-messages" as const, ...bodies, rebuilt: true, verbatim: [] }
 }
 
-/** The text of the event. */
-export const of = (call: Call, fingerprintId: string): Buffer => {
-  const { fill, group, span } = call
-  const { api, inputs, output, rebuilt, verbatim } = payloadIn(call)
-  const given = groupingOf(
+/** The names of whose a call or a step is, as events have them. */
+export const namesOf = ({ group }: Pick<Call, "group">) =>
+  groupingOf(
     { session: group.session, agent: group.agent, agent_version: group.version, person: group.person },
     {},
     nameOf
   )
-  const { agent, agent_version, person } = given
+
+/** The text of the event, and whose it is. */
+export const of = (call: Call, fingerprintId: string) => {
+  const { fill, span } = call
+  const { api, inputs, output, rebuilt, verbatim } = payloadIn(call)
+  const names = namesOf(call)
+  const session = names.session ?? derivedSession(call, api, inputs)
+  const { agent, agent_version, person } = names
   const firstTokenMs = Outcome.firstTokenOf(span, fill)
   const beside = {
-    session: given.session ?? derivedSession(call, api, inputs),
+    session,
     agent,
     agent_version,
     person,
@@ -90,7 +95,6 @@ export const of = (call: Call, fingerprintId: string): Buffer => {
     span_id: span.spanId || call.spans[0]?.spanId || undefined,
     recorded: recordedOf(call, rebuilt, verbatim)
   }
-  return Buffer.from(
-    `{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":${inputs},"output":${output}},${JSON.stringify(beside).slice(1)}`
-  )
+  const text = `{"event_name":"llm","properties":{"api":${JSON.stringify(api)},"inputs":${inputs},"output":${output}},${JSON.stringify(beside).slice(1)}`
+  return { bytes: Buffer.from(text), session, person }
 }

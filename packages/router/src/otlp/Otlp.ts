@@ -1,5 +1,6 @@
 /** OpenTelemetry: takes its posts, and finishes what waits. */
 import {
+  DeriveBeforeReads,
   DeriveInBackground,
   type Errors,
   pause,
@@ -24,6 +25,7 @@ import type * as Answer from "../response/Answer.ts"
 import * as Answers from "./Answers.ts"
 import * as LeftOut from "./LeftOut.ts"
 import * as Receive from "./Receive.ts"
+import type { Erased } from "./Parts.ts"
 import * as RecordCalls from "./RecordCalls.ts"
 import * as RecordSteps from "./RecordSteps.ts"
 import * as Waiting from "./Waiting.ts"
@@ -36,17 +38,22 @@ const pauseAfterFailure = Duration.seconds(5)
 
 const leaseName = "otlp"
 /** A process that does not renew its lease for this long has stopped, and another one may take over. */
-const leaseDuration = Duration.seconds(30)
+const leaseMs = 12_000
+/** A lease that lasts for less than this is renewed: each time is a write. */
+const renewBeforeMs = 6_000
 
-/** Groups that are finished before the lease is renewed. */
+/** Groups that are finished before it is looked again. */
 const groupsAtOnce = 100
 
 export class Otlp extends Context.Service<
   Otlp,
   {
     readonly operations: Readonly<Record<"otlpTraces" | "otlpLogs" | "otlpMetrics", Operation>>
-    /** Records all that waits in a project, as it is. What is to be erased is among the events then. */
-    readonly finishAll: (project: ProjectId) => Effect.Effect<void, Errors.StorageUnavailable | Errors.Overloaded>
+    /** Comes before an erasure: records what waits of a session or a person, and erases what turns out to be theirs later. */
+    readonly finishAll: (
+      project: ProjectId,
+      erased: Erased
+    ) => Effect.Effect<void, Errors.StorageUnavailable | Errors.Overloaded>
   }
 >()("tachograph/router/Otlp") {
   static readonly layer: Layer.Layer<Otlp, never, Recorder | Storage> = Layer.effect(
@@ -86,23 +93,36 @@ const make = Effect.gen(function* () {
   })
   const { logs, traces } = Receive.make(recordCalls, recordSteps, waiting)
   const holder = randomUUID()
+  let leaseUntilMs = 0
   const gauge = yield* WaitingMetrics.make(storage.countWaiting)
 
   /** Whether this process finishes what waits. While nothing does, none does. */
   const leads = Effect.gen(function* () {
     yield* gauge.count
     if (gauge.value() === 0) return false
-    const until = DateTime.addDuration(yield* DateTime.now, leaseDuration)
-    const isHeld = yield* storage.takeLease(leaseName, holder, until)
+    const now = yield* Clock.currentTimeMillis
+    if (now < leaseUntilMs - renewBeforeMs) return true
+    const until = now + leaseMs
+    const isHeld = yield* storage.takeLease(leaseName, holder, DateTime.makeUnsafe(until))
+    leaseUntilMs = isHeld ? until : 0
     if (!isHeld) yield* gauge.clear
     return isHeld
   })
+
+  /** One group that makes the process fail keeps none of the others from being finished. */
+  const finish = (project: ProjectId, group: string) =>
+    Effect.catchDefect(waiting.finish(project, group), (defect) =>
+      Effect.andThen(
+        Effect.logError("What OpenTelemetry told cannot be finished", defect),
+        waiting.postpone(project, group)
+      )
+    )
 
   const finishDue = Effect.gen(function* () {
     yield* storage.endContexts((yield* Clock.currentTimeMillis) - waitMs)
     if (!(yield* leads)) return false
     const groups = yield* storage.dueGroups(yield* Clock.currentTimeMillis, groupsAtOnce)
-    for (const { group, project } of groups) yield* waiting.finish(project, group, false)
+    for (const { group, project } of groups) yield* finish(project, group)
     return groups.length === groupsAtOnce
   })
 
@@ -115,10 +135,20 @@ const make = Effect.gen(function* () {
       )
     )
   )
+  /** Where nothing runs between requests, the next post finishes what waited before it. */
+  const whenAwake =
+    (operation: Operation): Operation =>
+    (exchange) =>
+      Effect.andThen(pass, operation(exchange))
+  const isFrozen = yield* DeriveBeforeReads
   if (yield* DeriveInBackground) yield* Effect.forkScoped(Effect.forever(Effect.flatMap(pass, pause)))
 
   return Otlp.of({
-    operations: { otlpTraces: traces, otlpLogs: logs, otlpMetrics: metrics },
+    operations: {
+      otlpTraces: isFrozen ? whenAwake(traces) : traces,
+      otlpLogs: isFrozen ? whenAwake(logs) : logs,
+      otlpMetrics: metrics
+    },
     finishAll: waiting.finishAll
   })
 })

@@ -11,6 +11,9 @@ export type Told =
   | { readonly log: LogRecord }
   | { readonly link: Link }
 
+/** Whose data is erased. */
+export type Erased = { readonly session: string } | { readonly person: string }
+
 /** A part that is ready to wait. */
 export interface Part {
   readonly group: string
@@ -97,6 +100,18 @@ export const of = (told: Told, text: string, place: number): Part => {
     content: deflateRawSync(bytes, { level: 1 })
   }
 }
+
+const erasedHead = "erased "
+
+/** A part that says what was erased while others of its group waited, of which it was not known yet whose they are. */
+export const ofErased = (group: string, erased: Erased, now: number): Part => {
+  const content = Buffer.from(JSON.stringify(erased))
+  return { group, part: `${erasedHead}${now} ${short(content.toString())}`, size: content.length, content }
+}
+
+/** Undefined for every other part. */
+export const erasedIn = ({ content, part }: Pick<Part, "content" | "part">): Erased | undefined =>
+  part.startsWith(erasedHead) ? (JSON.parse(Buffer.from(content).toString()) as Erased) : undefined
 
 /** The longest text of a part (bytes): no post is longer. */
 const maxText = 256 * 1024 * 1024

@@ -73,7 +73,7 @@ export const make = (
     for (const [name, number] of post.others) yield* LeftOut.count(signal === "traces" ? "span" : "log", name, number)
     const assembled = assemble(post)
     const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
-    const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, maxEventBytes))
+    const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, { maxEventBytes }))
     const steps = assembled.steps.filter(({ isComplete }) => isComplete)
     const early = new Set(yield* recordSteps(project, steps))
     const held = toHold(post, assembled, early)

@@ -71,6 +71,18 @@ const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: Eve
   })
 }
 
+export type IsErased = (names: {
+  readonly session?: string | undefined
+  readonly person?: string | undefined
+}) => boolean
+
+interface Limits {
+  /** The longest body of an event (bytes). */
+  readonly maxEventBytes: number
+  /** Whether a call of this session and person was erased before it could be recorded. */
+  readonly isErased?: IsErased | undefined
+}
+
 export type RecordCall = ReturnType<typeof make>
 
 export const make = (recorder: Recorder["Service"], storage: Storage["Service"], decode: Decode) => {
@@ -101,8 +113,9 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     )
   })
 
-  const create = Effect.fnUntraced(function* (project: ProjectId, call: Call, maxEventBytes: number) {
-    const bytes = CallBody.of(call, yield* fingerprintIn(project, call.span.resource))
+  const create = Effect.fnUntraced(function* (project: ProjectId, call: Call, { isErased, maxEventBytes }: Limits) {
+    const { bytes, person, session } = CallBody.of(call, yield* fingerprintIn(project, call.span.resource))
+    if (isErased?.({ session, person }) === true) return
     if (bytes.length > maxEventBytes) return yield* new PayloadTooLargeError()
     const key = keyOfHeader(CallBody.keyOf(call))
     const { event } = yield* decode(project, { bytes, isJson: true }, false, key)
@@ -113,14 +126,14 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
 
   const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
 
-  /** `maxEventBytes` is the limit on the event of a call. Fails where the storage does, or has no room: then the call is to be told again. */
+  /** Fails where the storage does, or has no room: then the call is to be told again. */
   return (
     project: ProjectId,
     call: Call,
-    maxEventBytes = Infinity
+    limits: Limits
   ): Effect.Effect<Outcome, Errors.Overloaded | Errors.StorageUnavailable> =>
     Effect.gen(function* () {
-      if (!(yield* exists(project, call))) yield* create(project, call, maxEventBytes)
+      if (!(yield* exists(project, call))) yield* create(project, call, limits)
       return "recorded" as const
     }).pipe(
       Effect.provideService(CurrentProject, project),
@@ -128,7 +141,7 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),
       Effect.catchIf(
         (error) => error instanceof PayloadTooLargeError,
-        () => refused(`a call is longer than ${maxEventBytes} bytes`)
+        () => refused(`a call is longer than ${limits.maxEventBytes} bytes`)
       ),
       Effect.catchIf(
         (error) => error instanceof ValidationFailure,

@@ -1,5 +1,4 @@
 /** Records spans that are steps, beside the calls of their sessions. */
-import { groupingOf } from "@tachograph/capture/Grouping"
 import type { Step } from "@tachograph/capture/spans/Assemble"
 import { stepFieldsOf } from "@tachograph/capture/spans/StepFields"
 import {
@@ -18,9 +17,9 @@ import {
 import type { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { nameOf } from "../calls/CallName.ts"
 import { whenThereIsRoom } from "../events/RecordMany.ts"
 import * as CallBody from "./CallBody.ts"
+import type { IsErased } from "./RecordCalls.ts"
 
 /** The longest name of a step (UTF-16 units). */
 const maxName = 255
@@ -69,7 +68,8 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
   /** Returns those of which no session has a call yet. */
   return Effect.fnUntraced(function* (
     project: ProjectId,
-    steps: ReadonlyArray<Step>
+    steps: ReadonlyArray<Step>,
+    isErased?: IsErased
   ): Effect.fn.Return<ReadonlyArray<Step>, Errors.Overloaded | Errors.StorageUnavailable> {
     const without: Array<Step> = []
     const traces = new Map<string, string | undefined>()
@@ -83,16 +83,15 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     }
     for (const [key, group] of groups) {
       const [session, agent, version, person] = JSON.parse(key) as ReadonlyArray<string | null>
-      const named = groupingOf(
-        {
+      const named = CallBody.namesOf({
+        group: {
           session: session ?? undefined,
           agent: agent ?? undefined,
-          agent_version: version ?? undefined,
+          version: version ?? undefined,
           person: person ?? undefined
-        },
-        {},
-        nameOf
-      )
+        }
+      })
+      if (isErased?.(named) === true) continue
       if (named.session === undefined) {
         without.push(...group)
         continue

@@ -2,51 +2,79 @@
  * What waits: spans and log records of which something that is still to come may say more. They are kept in the storage, and become calls when
  * nothing can say more of them, or after a time; by one process at a time, also after a restart.
  */
-import { assemble, byStart, type Call, type Link } from "@tachograph/capture/spans/Assemble"
-import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
+import { byStart, type Call, type Step } from "@tachograph/capture/spans/Assemble"
 import type { ProjectId, Storage, WaitingPart } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as CallBody from "./CallBody.ts"
 import * as LeftOut from "./LeftOut.ts"
 import * as Parts from "./Parts.ts"
 import type * as RecordCalls from "./RecordCalls.ts"
 import type * as RecordSteps from "./RecordSteps.ts"
+import * as WaitingGroup from "./WaitingGroup.ts"
 
 /** What of a group is read at once (bytes, before compression). Of a group that has more, what came first is finished by itself. */
 const maxGroupBytes = 64 * 1024 * 1024
 
+/** How long a group is left alone that makes the process fail (ms). */
+const afterDefectMs = 60_000
+
 /** Groups that are listed at once. */
 const groupsAtOnce = 100
-
-/** What is told of a group, and the parts that told it. */
-const read = (parts: ReadonlyArray<WaitingPart>) => {
-  const spans: Array<Span> = []
-  const contexts: Array<Span> = []
-  const links: Array<Link> = []
-  const bySpan = new Map<string, Array<WaitingPart>>()
-  const byLog = new Map<LogRecord, WaitingPart>()
-  for (const part of parts) {
-    const told = Parts.toldIn(part)
-    if ("link" in told) links.push(told.link)
-    else if ("context" in told) contexts.push(told.context)
-    else if ("log" in told) byLog.set(told.log, part)
-    else {
-      spans.push(told.span)
-      bySpan.set(told.span.spanId, [...(bySpan.get(told.span.spanId) ?? []), part])
-    }
-  }
-  const partsOf = ({ logs, spans }: Pick<Call, "logs" | "spans">): ReadonlyArray<WaitingPart> => [
-    ...spans.flatMap(({ spanId }) => bySpan.get(spanId) ?? []),
-    ...logs.map((log) => byLog.get(log)!)
-  ]
-  return { assembled: assemble({ spans, logs: Array.from(byLog.keys()), links, contexts }), partsOf }
-}
 
 interface Settings {
   /** A JSON text without what patterns match. */
   readonly masked: (project: ProjectId, text: string) => Effect.Effect<string>
   /** How long a call waits (ms). */
   readonly waitMs: number
+}
+
+/** Records what is ready of a group. */
+const recording = (recordCall: RecordCalls.RecordCall, recordSteps: RecordSteps.RecordSteps) => {
+  const record = Effect.fnUntraced(function* (
+    project: ProjectId,
+    call: Call,
+    isErased: RecordCalls.IsErased | undefined
+  ) {
+    const outcome = yield* recordCall(project, call, { maxEventBytes: Infinity, isErased })
+    if (outcome === "recorded") return
+    yield* Effect.logWarning("A call that OpenTelemetry told cannot be recorded", outcome.refused)
+    yield* LeftOut.count("late", call.span.scope.name, 1)
+  })
+
+  /** Returns the parts that it has ended, and those that are left. */
+  return Effect.fnUntraced(function* (
+    project: ProjectId,
+    parts: ReadonlyArray<WaitingPart>,
+    isReady: (member: Call | Step, own: ReadonlyArray<WaitingPart>) => boolean,
+    isOver: (part: WaitingPart) => boolean
+  ) {
+    const { assembled, isErased, partsOf } = WaitingGroup.read(parts)
+    const ended = new Set<WaitingPart>()
+    const waiting = new Set<WaitingPart>()
+    for (const call of assembled.calls.toSorted(byStart)) {
+      const own = partsOf(call)
+      const isRecorded = isReady(call, own)
+      if (isRecorded) yield* record(project, call, isErased(call))
+      for (const part of own) (isRecorded ? ended : waiting).add(part)
+    }
+    const ready = new Set(assembled.steps.filter((step) => isReady(step, partsOf(step))))
+    const early = new Set<Step>()
+    // An erasure concerns each by itself.
+    for (const [isErasable, steps] of Map.groupBy(ready, isErased))
+      for (const step of yield* recordSteps(project, steps, isErasable)) early.add(step)
+    for (const step of assembled.steps) {
+      const own = partsOf(step)
+      const isLate = early.has(step) && own.some(isOver)
+      if (isLate) yield* LeftOut.count("late", step.span.scope.name, 1)
+      for (const part of own) (isLate || (ready.has(step) && !early.has(step)) ? ended : waiting).add(part)
+    }
+    // Whose a call is stays known as long as one waits.
+    if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
+    const late = assembled.logs.filter((log) => partsOf({ spans: [], logs: [log] }).some((part) => ended.has(part)))
+    for (const { scope } of late) yield* LeftOut.count("late", scope.name, 1)
+    return { ended: Array.from(ended), left: parts.filter((part) => !ended.has(part)), isWaiting: waiting.size > 0 }
+  })
 }
 
 export type Waiting = ReturnType<typeof make>
@@ -57,6 +85,8 @@ export const make = (
   recordSteps: RecordSteps.RecordSteps,
   { masked, waitMs }: Settings
 ) => {
+  const recordReady = recording(recordCall, recordSteps)
+
   const readAll = Effect.fnUntraced(function* (project: ProjectId, group: string) {
     const parts: Array<WaitingPart> = []
     let bytes = 0
@@ -69,48 +99,46 @@ export const make = (
     }
   })
 
-  /** Records what is complete of a group, or has waited for long enough; all of it if `isForced`. The rest waits on. */
-  const finish = Effect.fnUntraced(function* (project: ProjectId, group: string, isForced: boolean) {
+  /** Records what is complete of a group, or has waited for long enough. The rest waits on. */
+  const finish = Effect.fnUntraced(function* (project: ProjectId, group: string) {
     const now = yield* Clock.currentTimeMillis
     const { isWhole, parts } = yield* readAll(project, group)
-    const { assembled, partsOf } = read(parts)
-    const isOver = ({ since }: WaitingPart) => isForced || !isWhole || since + waitMs <= now
-    const waiting = new Set<WaitingPart>()
-    const ended = new Set<WaitingPart>()
-    for (const call of assembled.calls.toSorted(byStart)) {
-      const own = partsOf(call)
-      const isReady = call.isComplete || own.some(isOver)
-      if (isReady) yield* recordCall(project, call)
-      for (const part of own) (isReady ? ended : waiting).add(part)
-    }
-    const ready = new Set(assembled.steps.filter((step) => step.isComplete || partsOf(step).some(isOver)))
-    const early = new Set(yield* recordSteps(project, Array.from(ready)))
-    for (const step of assembled.steps) {
-      const own = partsOf(step)
-      const isKept = ready.has(step) && !early.has(step)
-      if (early.has(step) && own.some(isOver)) yield* LeftOut.count("late", step.span.scope.name, 1)
-      for (const part of own) (isKept || own.some(isOver) ? ended : waiting).add(part)
-    }
-    // Whose a call is stays known as long as one waits.
-    if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
-    const late = assembled.logs.filter((log) => partsOf({ spans: [], logs: [log] }).some((part) => ended.has(part)))
-    for (const { scope } of late) yield* LeftOut.count("late", scope.name, 1)
-    yield* storage.endWaiting(project, group, Array.from(ended))
-    const left = parts.filter((part) => !ended.has(part))
+    const isOver = ({ since }: WaitingPart) => !isWhole || since + waitMs <= now
+    const { ended, left } = yield* recordReady(
+      project,
+      parts,
+      (member, own) => member.isComplete || own.some(isOver),
+      isOver
+    )
+    yield* storage.endWaiting(project, group, ended)
     const dueMs = Math.min(...left.map(({ since }) => since)) + waitMs
     if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
   })
 
+  /** Records what waits of a session or a person, so that it is erased with them. Of what is left, a part says that it may be theirs. */
+  const finishErased = Effect.fnUntraced(function* (project: ProjectId, group: string, erased: Parts.Erased) {
+    const { parts } = yield* readAll(project, group)
+    const isTheirs = (member: Call | Step) => WaitingGroup.isOf(erased)(CallBody.namesOf(member))
+    const { ended, isWaiting } = yield* recordReady(project, parts, isTheirs, () => false)
+    const at = yield* Clock.currentTimeMillis
+    if (isWaiting) yield* storage.hold(project, [{ ...Parts.ofErased(group, erased, at), since: at, due: undefined }])
+    yield* storage.endWaiting(project, group, ended)
+  })
+
   return {
     finish,
-    finishAll: Effect.fnUntraced(function* (project: ProjectId) {
+    /** Comes before an erasure. */
+    finishAll: Effect.fnUntraced(function* (project: ProjectId, erased: Parts.Erased) {
       for (let after: string | undefined; ;) {
         const groups = yield* storage.listWaitingGroups(project, after, groupsAtOnce)
-        for (const group of groups) yield* finish(project, group, true)
+        for (const group of groups) yield* finishErased(project, group, erased)
         if (groups.length < groupsAtOnce) return
         after = groups.at(-1)
       }
     }),
+    /** Does not look at a group for some time that cannot be finished. */
+    postpone: (project: ProjectId, group: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => storage.postpone(project, group, now + afterDefectMs)),
     /**
      * Keeps what is told until it can be recorded, without what patterns match. It is on disk when this succeeds. It may complete what waits
      * already.

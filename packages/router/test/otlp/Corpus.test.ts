@@ -3,7 +3,7 @@ import { MemoryStorage } from "@tachograph/core"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
-import { expect, it } from "vitest"
+import { expect, it, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 
 const folder = fileURLToPath(new URL("../../../../../shared/otlp/", import.meta.url))
@@ -58,7 +58,7 @@ const names: Readonly<Record<string, Partial<Names>>> = {
 }
 
 /** How many calls are told, where these are not those of the wire: failed and retried ones mostly are not. */
-const calls: Readonly<Record<string, number>> = {
+const callsTold: Readonly<Record<string, number>> = {
   // Its first posts were not kept.
   "codex-otel a": 1,
   "gemini-cli-otel a": 2,
@@ -84,7 +84,8 @@ interface Listed {
   readonly recorded: { readonly otlp?: { readonly span?: string } } | null
 }
 
-const record = async (files: ReadonlyArray<string>) => {
+/** What the posts make: so many calls. */
+const record = async (files: ReadonlyArray<string>, calls: number) => {
   const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key], otlpWaitMs: 100 })
   const get = async (path: string) => (await tachograph.fetch(new Request(`http://local${path}`, { headers }))).json()
   try {
@@ -96,11 +97,15 @@ const record = async (files: ReadonlyArray<string>) => {
       expect(answer.status).toBe(200)
       expect(["", "{}"]).toContain(await answer.text())
     }
-    // An erasure of nobody finishes what waits.
-    const erased = new Request("http://local/api/v1/sessions/none", { method: "DELETE", headers })
-    expect((await tachograph.fetch(erased)).status).toBe(404)
-    const { events } = (await get("/api/v1/events?limit=1000")) as { readonly events: ReadonlyArray<Listed> }
-    return events
+    // Some wait for what may say more of them.
+    return await vi.waitFor(
+      async () => {
+        const { events } = (await get("/api/v1/events?limit=1000")) as { readonly events: ReadonlyArray<Listed> }
+        expect(events).toHaveLength(calls)
+        return events
+      },
+      { timeout: 30_000, interval: 50 }
+    )
   } finally {
     await tachograph.close()
   }
@@ -124,12 +129,11 @@ const runs = (areThere ? readdirSync(folder) : []).flatMap((emitter) => {
   }))
 })
 
-it.skipIf(!areThere).each(runs)("makes the sessions of $run", async ({ files, run, truth }) => {
-  const events = await record(files)
+it.skipIf(!areThere).concurrent.each(runs)("makes the sessions of $run", async ({ files, run, truth }) => {
   const [emitter, of] = run.split(/ |-(?:json|proto)$/) as [string, keyof typeof cases]
   const expected = { ...cases[of], ...names[emitter], ...names[`${emitter} ${of}`] }
-  const made = calls[`${emitter} ${of}`] ?? truthOf(truth).calls.length
-  expect(events).toHaveLength(made)
+  const made = callsTold[`${emitter} ${of}`] ?? truthOf(truth).calls.length
+  const events = await record(files, made)
   if (made === 0) return
   expect({
     session: distinct(events.map(({ session }) => session)),
