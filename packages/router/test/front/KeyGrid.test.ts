@@ -7,6 +7,7 @@ import { HttpApi } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
+import { otlpPaths } from "../../src/Engine.ts"
 import { createTachograph } from "../../src/index.ts"
 
 /** Long enough to be shared by all events. */
@@ -24,7 +25,10 @@ const bodies: Readonly<Record<string, (fingerprintId: string) => object>> = {
   createAgent: () => ({ agent_name: "grid" }),
   createAgentVersion: () => ({ agent_version_name: "grid" }),
   createPerson: () => ({ person_id: "grid" }),
-  updatePerson: () => ({ properties: {} })
+  updatePerson: () => ({ properties: {} }),
+  otlpTraces: () => ({ resourceSpans: [] }),
+  otlpLogs: () => ({ resourceLogs: [] }),
+  otlpMetrics: () => ({})
 }
 
 /** Queries without which an endpoint refuses a request, or does not end. */
@@ -76,6 +80,7 @@ it("answers every endpoint and every kind of key as documented", async () => {
       if (group.identifier !== "system") endpoints.push([endpoint.method, endpoint.path, endpoint.identifier])
     }
   })
+  for (const [id, path] of Object.entries(otlpPaths)) endpoints.push(["POST", path, id])
   // Creates something of its own for each key to erase.
   const erased = new Map<string, (name: string) => Promise<unknown>>([
     ["erasePerson", (name) => admin.put("/api/v1/people", { person_id: name })],
