@@ -22,6 +22,14 @@ export interface Payload {
   readonly verbatim: ReadonlyArray<"inputs" | "output">
 }
 
+/** Whose bodies were compared with the wire, byte for byte. Those of other languages are written anew. */
+const exactScopes = /^@arizeai\/openinference-instrumentation-(?:openai|anthropic)$/
+
+const verbatimIn = (scope: string, isOutputVerbatim: boolean): Payload["verbatim"] => {
+  if (!exactScopes.test(scope)) return []
+  return isOutputVerbatim ? ["inputs", "output"] : ["inputs"]
+}
+
 /** An attribute that both objects begin with, because it says whose attributes they are. */
 const scopeKey = "otel.scope.name"
 
@@ -115,10 +123,11 @@ export const payloadOf = (
     const sides = sidesOf(scope.name, attributes, failed)
     return { api: "aisdk", ...masked(secrets, sides.inputs, sides.output, places), rebuilt: true, verbatim: [] }
   }
+  const verbatim = verbatimIn(scope.name, call.isOutputVerbatim)
   return {
     api: call.api,
     ...masked(secrets, call.inputs, call.output, Places.ofBody),
-    rebuilt: !call.isOutputVerbatim,
-    verbatim: call.isOutputVerbatim ? ["inputs", "output"] : ["inputs"]
+    rebuilt: verbatim.length < 2,
+    verbatim
   }
 }

@@ -31,7 +31,7 @@ const json = [
   ...["langfuse.observation.input", "langfuse.observation.output", "langfuse.observation.model.parameters"],
   ...["langfuse.observation.metadata.", "genkit:input", "genkit:output"],
   ...["mastra.model_step.input", "mastra.model_step.output", "mastra.metadata.body", "mastra.metadata.headers"],
-  "response_text"
+  ...["response_text", "model_request_parameters"]
 ]
 
 const [names, beginnings] = [new Set(json), json.filter((name) => name.endsWith("."))]

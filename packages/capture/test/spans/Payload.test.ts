@@ -8,6 +8,9 @@ const payload = (
   ...others: [Parameters<typeof payloadOf>[1]?, Parameters<typeof payloadOf>[2]?]
 ) => payloadOf({ scope: { name: "test", version: "1" }, attributes: new Map(Object.entries(attributes)) }, ...others)
 
+const payloadIn = (scope: string, attributes: Readonly<Record<string, Value>>) =>
+  payloadOf({ scope: { name: scope, version: "1" }, attributes: new Map(Object.entries(attributes)) })
+
 describe("the attributes of a call", () => {
   it("are parted into request and answer, and begin with the scope", () => {
     const { inputs, output, ...about } = payload(
@@ -133,16 +136,16 @@ describe("credentials", () => {
 describe("a call with its provider's request", () => {
   const chat = '{"model":"gpt-5", "messages":[{"role":"user","content":"Hi"}]}'
   const kind = { "openinference.span.kind": "LLM", "output.mime_type": "application/json" }
+  const exact = "@arizeai/openinference-instrumentation-openai"
 
   it("is one of the provider's format", () => {
     const answer = '{"id":"1", "choices":[]}'
-    expect(payload({ ...kind, "input.value": chat, "output.value": answer })).toEqual({
-      api: "provider1-chat-completions",
-      inputs: chat,
-      output: answer,
-      rebuilt: false,
-      verbatim: ["inputs", "output"]
-    })
+    const attributes = { ...kind, "input.value": chat, "output.value": answer }
+    const texts = { api: "provider1-chat-completions", inputs: chat, output: answer }
+    const both = ["inputs", "output"]
+    expect(payloadIn(exact, attributes)).toEqual({ ...texts, rebuilt: false, verbatim: both })
+    // Other languages write the bodies anew.
+    expect(payload(attributes)).toEqual({ ...texts, rebuilt: true, verbatim: [] })
     const messages = '{"model":"claude","max_tokens":1,"messages":[]}'
     expect(payload({ ...kind, "llm.system": "anthropic", "input.value": messages }).api).toBe("provider2-messages")
     expect(payload({ ...kind, "input.value": '{"model":"gpt-5","input":"Hi"}' }).api).toBe("provider1-responses")
@@ -163,7 +166,7 @@ describe("a call with its provider's request", () => {
       "llm.token_count.completion": 5n,
       "llm.token_count.prompt_details.cache_read": 4
     }
-    const made = payload({ ...parts, "llm.finish_reason": "tool_calls", "input.value": chat })
+    const made = payloadIn(exact, { ...parts, "llm.finish_reason": "tool_calls", "input.value": chat })
     expect(made).toMatchObject({ rebuilt: true, verbatim: ["inputs"], inputs: chat })
     expect(JSON.parse(made.output)).toEqual({
       choices: [

@@ -51,6 +51,8 @@ const definitions: ReadonlyArray<Place> = [
   ["langfuse.observation.input", "tools"],
   ["langfuse.observation.metadata.tools"],
   ["genkit:input", "tools"],
+  // Pydantic AI.
+  ["model_request_parameters", "function_tools"],
   ["llm.invocation_parameters", "tools"],
   ["llm.tools"],
   ["llm.request.functions"]
@@ -97,7 +99,8 @@ const toolsOf = (tool: Json): ReadonlyArray<JsonObject> => {
   const read = argumentsOf(get(tool, "tool.json_schema") ?? tool) ?? null
   if (says(read, "functionDeclarations")) return google.messages({ tools: [read] }, null).tools
   if (says(read, "function")) return [openAiTool(read)]
-  const { input_schema: schema, parameters, ...others } = isObject(read) ? read : {}
+  const { input_schema, parameters_json_schema, parameters, ...others } = isObject(read) ? read : {}
+  const schema = input_schema ?? parameters_json_schema
   if (!isObject(read)) return [aiSdkTool(read)]
   return [aiSdkTool({ ...others, ...rest({ parameters: schema ?? argumentsOf(parameters) ?? null }) })]
 }
