@@ -1,5 +1,5 @@
 /** `tachograph show`: a session, as what was said and which call added what. */
-import type { SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
+import type { SessionCall as Call, SessionMessage as Message, Step } from "@tachograph/client/api"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -33,27 +33,46 @@ class Rows<Row> {
 }
 
 /** The rows of a session. Fails at once where there is no such session. */
-const open = Effect.fnUntraced(function* ({ rows }: Access.Access, session: string) {
+const open = Effect.fnUntraced(function* ({ rows }: Access.Access, session: string, withSteps: boolean) {
   const calls = new Rows(rows("listSessionCalls", { session }))
   yield* calls.peek()
-  return { calls, messages: new Rows(rows("listSessionMessages", { session })) }
+  return {
+    calls,
+    messages: new Rows(rows("listSessionMessages", { session })),
+    steps: new Rows(withSteps ? rows("listSessionSteps", { session }) : Effect.undefined)
+  }
 })
 
 type Opened = Effect.Success<ReturnType<typeof open>>
 
-/** Prints each call, and the messages that it carried first. A call that was made meanwhile may be left out. */
+const startOf = (of: Call | Step): number => Date.parse(of.occurred_at ?? of.received_at)
+
+/**
+ * Prints each call, and the messages that it carried first. A call that was made meanwhile may be left out. Steps come before the first
+ * call that started later.
+ */
 const print = Effect.fnUntraced(function* (
-  { calls, messages }: Opened,
+  { calls, messages, steps }: Opened,
   printed: {
     readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
     readonly message: (message: Message) => string
+    readonly steps: (steps: ReadonlyArray<Step>) => string
     /** What parts a call without new messages from the next one. */
     readonly gap: Effect.Effect<void, CommandError | Ended>
   }
 ) {
+  const printSteps = Effect.fnUntraced(function* (beforeMs: number) {
+    const started: Array<Step> = []
+    for (let step = yield* steps.peek(); step !== undefined && startOf(step) < beforeMs; step = yield* steps.peek()) {
+      steps.pass()
+      started.push(step)
+    }
+    if (started.length > 0) yield* Output.print(printed.steps(started))
+  })
   let lastNumber = 0
   for (let call = yield* calls.peek(); call !== undefined; call = yield* calls.peek()) {
     calls.pass()
+    yield* printSteps(startOf(call))
     const before = lastNumber
     const known = [...call.new_messages, ...call.output].filter((number) => number <= before)
     yield* Output.print(yield* printed.call(call, known))
@@ -64,6 +83,7 @@ const print = Effect.fnUntraced(function* (
     }
     if (lastNumber === before) yield* printed.gap
   }
+  yield* printSteps(Infinity)
 })
 
 /** The largest inputs that are read for the instructions in them, unless texts are printed whole. They hold the history too. */
@@ -109,19 +129,25 @@ export const show = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Print texts whole, not only their first 2,000 characters")
     ),
+    steps: Flag.Boolean("steps").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription(
+        "Print what the agent did between its calls, as OpenTelemetry told it: tools, agents, retrievals"
+      )
+    ),
     json: Filters.json
   },
-  Effect.fnUntraced(function* ({ full, json, session, ...flags }) {
+  Effect.fnUntraced(function* ({ full, json, session, steps, ...flags }) {
     yield* Access.use(flags, Access.reading, (access) => {
       const conversation = new Conversation(full)
       const found = Effect.catchIf(
-        open(access, session),
+        open(access, session, steps),
         ({ refusal }) => refusal === "session-not-found",
         () =>
           Effect.gen(function* () {
             const name = yield* SessionName.find(access, session)
             if (!json) yield* Console.error(`The session is ${Table.printable(name)}`)
-            return yield* open(access, name)
+            return yield* open(access, name, steps)
           })
       )
       return Effect.flatMap(found, (rows) =>
@@ -130,6 +156,8 @@ export const show = Command.make(
             json
               ? Effect.succeed(JSON.stringify({ call }))
               : describe(access, conversation, call, { isFull: full, known }),
+          steps: (steps) =>
+            json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,
           message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`),
           gap: json ? Effect.void : Output.print("")
         })
@@ -146,6 +174,10 @@ export const show = Command.make(
     {
       command: "tachograph show 210dad8b",
       description: "One whose name the client made, by its beginning"
+    },
+    {
+      command: "tachograph show checkout-4711 --steps",
+      description: "With the tools that ran between the calls: how long each took, and which failed"
     },
     {
       command: "tachograph show checkout-4711 --json",

@@ -2,6 +2,7 @@
 import type { EventSummary } from "@tachograph/client/api"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
+import * as Rebuilt from "./Rebuilt.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
@@ -30,6 +31,7 @@ export const of = (event: EventSummary, message: string | null): string =>
     session(event.session),
     name(event.person),
     name(event.response_model ?? event.model),
+    Rebuilt.isRebuilt(event) ? "rebuilt" : "",
     tokens(event),
     Figures.cost(event),
     Figures.duration(event.duration_ms),

@@ -1,7 +1,13 @@
 /** A session for people to read: its messages, with its calls as marks. What is in them can be anything, and is printed harmless. */
-import type { Conversation as NormalForm, SessionCall as Call, SessionMessage as Message } from "@tachograph/client/api"
+import type {
+  Conversation as NormalForm,
+  SessionCall as Call,
+  SessionMessage as Message,
+  Step
+} from "@tachograph/client/api"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
+import * as Rebuilt from "./Rebuilt.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
@@ -64,6 +70,7 @@ export class Conversation {
     const masked = call.recorded?.redacted ?? 0
     const subagent = call.recorded?.subagent
     return [
+      ...Rebuilt.linesOf(call),
       ...(subagent === undefined ? [] : [`sub-agent ${Table.printable(subagent)}`]),
       ...(parent === undefined && number > 1 ? ["begins another thread"] : []),
       ...(parent !== undefined && parent !== number - 1 ? [`goes on after call ${parent}`] : []),
@@ -94,6 +101,21 @@ export class Conversation {
   /** Messages that a call carries or answers, and that an earlier one carried first. */
   known(numbers: ReadonlyArray<number>): string {
     return Style.dim(`${indent}again: ${numbered(numbers)}`)
+  }
+
+  /** A line for each: its kind, its name, how long it took, and whether it failed. */
+  steps(steps: ReadonlyArray<Step>): string {
+    return steps.map((step) => this.#step(step)).join("\n")
+  }
+
+  #step({ duration_ms, kind, message, name, status }: Step): string {
+    const facts = [kind, inLine(name), Figures.duration(duration_ms)].filter((fact) => fact !== "")
+    const reason = Figures.cut((message ?? "").replaceAll(/\s+/g, " ").trim(), maxErrorCharacters)
+    const failure = reason === "" ? "failed" : `failed: ${reason}`
+    return [
+      Style.dim(`   · ${facts.join(" · ")}`),
+      ...(status === "error" ? [Style.red(Table.printable(failure))] : [])
+    ].join(" · ")
   }
 
   message({ from, is_damaged: isDamaged, number, parts, role }: Message): string {

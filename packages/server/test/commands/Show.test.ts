@@ -1,5 +1,6 @@
 import { createTachograph, type Tachograph } from "@tachograph/router"
 import { sqlite } from "@tachograph/storage-sqlite"
+import { OtlpPosts } from "@tachograph/testkit"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { expectUsageError, runInProcess } from "../CommandLine.ts"
@@ -322,5 +323,77 @@ ${mark(5, "end")}
       stderr: "tachograph: There is no such session\n"
     })
     expectUsageError(await runInProcess(["show"]), "SESSION")
+  })
+
+  it("says that a call was rebuilt from spans, and prints what ran between calls where it is asked for", async () => {
+    const startMs = Date.UTC(2026, 0, 2, 3, 4, 5)
+    const traceId = "ab".repeat(16)
+    const span = (number: number, name: string, attributes: Record<string, unknown>): OtlpPosts.ShortSpan => ({
+      traceId,
+      spanId: String(number).padStart(16, "0"),
+      parentSpanId: number === 1 ? "" : "0000000000000001",
+      name,
+      startMs: startMs + number,
+      endMs: startMs + number + 20,
+      attributes: { "gen_ai.conversation.id": "s", ...attributes }
+    })
+    const chat = (content: string) => ({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "gpt-4o",
+      "gen_ai.input.messages": JSON.stringify([{ role: "user", parts: [{ type: "text", content }] }])
+    })
+    const tool = {
+      "gen_ai.operation.name": "execute_tool",
+      "error.type": "timeout",
+      "error.message": "too\nslow\u001b"
+    }
+    const post = OtlpPosts.traces(
+      [
+        span(1, "invoke_agent bot", { "gen_ai.operation.name": "invoke_agent" }),
+        span(2, "chat gpt-4o", chat("a")),
+        span(3, "search", tool),
+        span(4, "chat gpt-4o", chat("b"))
+      ],
+      "gen_ai",
+      { "service.name": "shop" }
+    )
+    const storage = await withTachograph(async (tachograph) => {
+      const response = await tachograph.fetch(
+        new Request("http://localhost/otlp/v1/traces", {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: "Bearer a key for the sessions" },
+          body: JSON.stringify(post)
+        })
+      )
+      expect(response.status).toBe(200)
+    })
+    const mark = (number: number) => `── call ${number} · 2026-01-02 03:04 · shop · gpt-4o · 20 ms
+   rebuilt from OpenTelemetry, not the bytes of the wire: scope gen_ai 1, service shop, span chat gpt-4o`
+    expect(readable(await show(storage, "s", "--steps"))).toBe(`   · agent · invoke_agent bot · 20 ms
+
+${mark(1)}
+[1] user
+    a
+
+   · tool · search · 20 ms · failed: too slow\\u{1b}
+
+${mark(2)}
+   begins another thread
+[2] user
+    b
+
+`)
+    expect(await show(storage, "s")).not.toContain("search")
+    const json = (await show(storage, "s", "--steps", "--json")).trimEnd().split("\n")
+    expect(json.map((line) => Object.keys(JSON.parse(line))[0])).toEqual([
+      "step",
+      "call",
+      "message",
+      "step",
+      "call",
+      "message"
+    ])
+    const { stdout } = await runInProcess(["calls", "--storage", storage])
+    expect(stdout.match(/gpt-4o {2}rebuilt/g)).toHaveLength(2)
   })
 })
