@@ -5,6 +5,7 @@ import { Plain } from "../text/Plain.tsx"
 import { damagedTitle } from "./Damaged.tsx"
 import { CallCost } from "./Costs.tsx"
 import { Duration, Tokens } from "./Facts.tsx"
+import { Rebuilt } from "./Rebuilt.tsx"
 import { type Column, number } from "./Table.tsx"
 
 /** On one line, however long it is. */
@@ -14,7 +15,11 @@ export const Name = ({ text }: { readonly text: string }) => (
 
 export const Model = ({ call }: { readonly call: EventSummary }) => {
   const model = call.response_model ?? call.model ?? ""
-  return <Plain as="span" class="model" title={plain(model)} text={model} />
+  return (
+    <>
+      <Plain as="span" class="model" title={plain(model)} text={model} /> <Rebuilt call={call} />
+    </>
+  )
 }
 
 /** What a call took and cost. */

@@ -2,6 +2,7 @@
 import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Fact, Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
+import { Rebuilt, SpanFacts } from "../../parts/Rebuilt.tsx"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
 import type { CallState } from "../../server/useCall.ts"
@@ -108,8 +109,9 @@ const Payload = ({ call }: { readonly call: Call }) => (
       <Bytes value={call.output_bytes} />
     </Fact>
     <Fact name="Format">
-      <Plain text={call.api} />
+      <Plain text={call.api} /> <Rebuilt call={call} />
     </Fact>
+    <SpanFacts call={call} />
   </>
 )
 

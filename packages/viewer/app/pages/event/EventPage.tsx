@@ -4,6 +4,7 @@ import { useKeys } from "../../keyboard/Keys.ts"
 import { Damaged } from "../../parts/Damaged.tsx"
 import { Exact } from "../../parts/bytes/Exact.tsx"
 import { Link } from "../../parts/Link.tsx"
+import { RebuiltHint } from "../../parts/Rebuilt.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -123,6 +124,7 @@ const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) =>
         Next →
       </button>
     </nav>
+    <RebuiltHint call={call} />
   </header>
 )
 

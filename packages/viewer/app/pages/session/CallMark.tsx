@@ -2,6 +2,7 @@
 import { Damaged } from "../../parts/Damaged.tsx"
 import { CallCost } from "../../parts/Costs.tsx"
 import { Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { Rebuilt } from "../../parts/Rebuilt.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -33,6 +34,7 @@ export const CallMark = ({ call, number, thread }: Props) => {
         {thread !== undefined && <span class="thread">thread {thread}</span>}
         <Time at={timeOf(call)} />
         <Plain as="span" text={call.response_model ?? call.model ?? ""} />
+        <Rebuilt call={call} />
         <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
         <CallCost call={call} />
         <Duration ms={call.duration_ms} />
