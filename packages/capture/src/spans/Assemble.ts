@@ -66,36 +66,58 @@ const maxAncestors = 100
 
 const idOf = ({ spanId, traceId }: Pick<Span, "spanId" | "traceId">): string => `${traceId} ${spanId}`
 
-/** Two processors may export one span, each with attributes of its own: the richer one, with what only the other has. */
-const merged = (one: Span, other: Span): Span => {
-  const [rich, poor] = one.attributes.size >= other.attributes.size ? [one, other] : [other, one]
-  return { ...rich, attributes: new Map([...poor.attributes, ...rich.attributes]) }
+/** Several processors may export one span, each with attributes of its own: the richest one, with what only the others have. */
+const merged = (spans: ReadonlyArray<Span>): Span => {
+  if (spans.length === 1) return spans[0]!
+  const byRichness = spans.toSorted((one, other) => one.attributes.size - other.attributes.size)
+  return { ...byRichness.at(-1)!, attributes: new Map(byRichness.flatMap(({ attributes }) => Array.from(attributes))) }
+}
+
+/** By a key, in the order in which they came. */
+const listsOf = <A>(pairs: Iterable<readonly [key: string, value: A]>): ReadonlyMap<string, Array<A>> => {
+  const lists = new Map<string, Array<A>>()
+  for (const [key, value] of pairs) {
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [value])
+    else list.push(value)
+  }
+  return lists
+}
+
+/** A span that is known, or only the way over it. */
+interface Node {
+  readonly span: Span | undefined
+  readonly parentSpanId: string
 }
 
 class Trace {
-  readonly spans = new Map<string, Span>()
-  readonly #parents = new Map<string, string>()
+  readonly spans: ReadonlyMap<string, Span>
+  /** By the ids of their traces and spans. */
+  readonly #nodes = new Map<string, Map<string, Node>>()
 
   constructor({ contexts = [], links, spans }: Told) {
-    for (const link of links) this.#parents.set(idOf(link), link.parentSpanId)
-    for (const span of [...spans, ...contexts]) {
-      const id = idOf(span)
-      const known = this.spans.get(id)
-      this.spans.set(id, known === undefined ? span : merged(span, known))
-      this.#parents.set(id, span.parentSpanId)
-    }
+    const lists = listsOf([...spans, ...contexts].map((span) => [idOf(span), span]))
+    this.spans = new Map(Array.from(lists, ([id, list]) => [id, merged(list)]))
+    for (const link of links) this.#add(link, undefined)
+    for (const span of this.spans.values()) this.#add(span, span)
+  }
+
+  #add({ parentSpanId, spanId, traceId }: Link, span: Span | undefined): void {
+    const nodes = this.#nodes.get(traceId) ?? new Map<string, Node>()
+    this.#nodes.set(traceId, nodes)
+    nodes.set(spanId, { span, parentSpanId })
   }
 
   /** The known ancestors of a span, and whether the root is among them. */
   ancestorsOf({ parentSpanId, traceId }: Link): { readonly spans: ReadonlyArray<Span>; readonly isClosed: boolean } {
     const spans: Array<Span> = []
+    const nodes = this.#nodes.get(traceId)
     for (let parent: string | undefined = parentSpanId, steps = 0; steps < maxAncestors; steps++) {
       if (parent === "") return { spans, isClosed: true }
-      if (parent === undefined) break
-      const id = idOf({ traceId, spanId: parent })
-      const span = this.spans.get(id)
-      if (span !== undefined) spans.push(span)
-      parent = this.#parents.get(id)
+      const node: Node | undefined = parent === undefined ? undefined : nodes?.get(parent)
+      if (node === undefined) break
+      if (node.span !== undefined) spans.push(node.span)
+      parent = node.parentSpanId
     }
     return { spans, isClosed: false }
   }
@@ -121,31 +143,29 @@ const minOverlap = 0.9
 export const isTwin = (one: Span, other: Span): boolean =>
   one.scope.name !== other.scope.name && modelOf(one) === modelOf(other) && overlapOf(one, other) >= minOverlap
 
-/** Calls of one parent that are compared with another call at most. */
+/** Calls of one parent that are compared with another call at most, and how many pairs are compared in all. */
 const maxCompared = 200
+const maxPairs = 500_000
 
 /**
  * The SDK below may tell a call once more, without its messages: as a child, or as a sibling where the answer is a stream. Each call has at most
  * one twin, the one it shares most time with.
  */
 const twinsOf = (calls: ReadonlyArray<Span>, wholes: ReadonlySet<Span>, trace: Trace): ReadonlyMap<Span, Span> => {
-  const byParent = new Map<string, Array<Span>>()
-  for (const whole of wholes) {
-    const parent = `${whole.traceId} ${whole.parentSpanId}`
-    const list = byParent.get(parent) ?? []
-    byParent.set(parent, list)
-    if (list.length < maxCompared) list.push(whole)
-  }
-  const pairs = calls
-    .filter((call) => !wholes.has(call))
-    .flatMap((bare) =>
-      [
-        ...(byParent.get(`${bare.traceId} ${bare.parentSpanId}`) ?? []),
-        ...trace.ancestorsOf(bare).spans.filter((span) => wholes.has(span))
-      ]
-        .filter((whole) => isTwin(bare, whole))
-        .map((whole) => ({ bare, whole, overlap: overlapOf(bare, whole) }))
-    )
+  const bares = calls.filter((call) => !wholes.has(call))
+  const compared = Math.min(maxCompared, Math.ceil(maxPairs / bares.length))
+  const byParent = listsOf(Array.from(wholes, (whole) => [`${whole.traceId} ${whole.parentSpanId}`, whole]))
+  const pairs = bares.flatMap((bare) =>
+    [
+      ...(byParent.get(`${bare.traceId} ${bare.parentSpanId}`) ?? []).slice(0, compared),
+      ...trace
+        .ancestorsOf(bare)
+        .spans.filter((span) => wholes.has(span))
+        .slice(0, compared)
+    ]
+      .filter((whole) => isTwin(bare, whole))
+      .map((whole) => ({ bare, whole, overlap: overlapOf(bare, whole) }))
+  )
   const twins = new Map<Span, Span>()
   const told = new Set<Span>()
   for (const { bare, whole } of pairs.sort((one, other) => other.overlap - one.overlap)) {
@@ -173,29 +193,48 @@ const ofParent = ({ attributes }: Span): Attributes =>
 /** How long after a span its log records may be written (ms). */
 const maxLogDelayMs = 1_000
 
-/** The id of the span that a log record belongs to: where it names none, of the only call of its model at its time. */
-const ownerOf = (log: LogRecord, calls: ReadonlyArray<Span>): string => {
-  if (log.spanId !== "") return idOf(log)
-  const model = modelOf(log)
-  const owners = calls.filter(
-    (span) =>
-      span.scope.name === log.scope.name &&
-      modelOf(span) === model &&
-      log.timeMs >= span.startMs &&
-      log.timeMs <= span.endMs + maxLogDelayMs
-  )
-  return owners.length === 1 ? idOf(owners[0]!) : ""
+/** Calls of one model of one emitter, by their start, and until when any of those up to each lasted. */
+interface Timeline {
+  readonly spans: ReadonlyArray<Span>
+  readonly ends: ReadonlyArray<number>
 }
 
-/** Log records by the ids of their spans. */
-const byIds = (logs: ReadonlyArray<readonly [id: string, log: LogRecord]>): ReadonlyMap<string, Array<LogRecord>> => {
-  const found = new Map<string, Array<LogRecord>>()
-  for (const [id, log] of logs) {
-    const list = found.get(id) ?? []
-    found.set(id, list)
-    list.push(log)
+const timelineOf = (calls: ReadonlyArray<Span>): Timeline => {
+  const spans = calls.toSorted((one, other) => one.startMs - other.startMs)
+  let last = Number.NEGATIVE_INFINITY
+  return { spans, ends: spans.map(({ endMs }) => (last = Math.max(last, endMs))) }
+}
+
+/** The only call at a time; undefined where there are none, or several. */
+const onlyAt = ({ ends, spans }: Timeline, timeMs: number): Span | undefined => {
+  let [from, to] = [0, spans.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (spans[middle]!.startMs <= timeMs) from = middle + 1
+    else to = middle
+  }
+  let found: Span | undefined
+  for (let at = from - 1; at >= 0 && ends[at]! + maxLogDelayMs >= timeMs; at--) {
+    if (spans[at]!.endMs + maxLogDelayMs < timeMs) continue
+    if (found !== undefined) return undefined
+    found = spans[at]
   }
   return found
+}
+
+/** Finds the id of the span that a log record belongs to: where it names none, of the only call of its model at its time. */
+const ownersOf = (calls: ReadonlyArray<Span>): ((log: LogRecord) => string) => {
+  const timelines = new Map<string, Map<Value | undefined, Timeline>>()
+  for (const [scope, ofScope] of Map.groupBy(calls, (span) => span.scope.name)) {
+    const byModel = Array.from(Map.groupBy(ofScope, modelOf), ([model, spans]) => [model, timelineOf(spans)] as const)
+    timelines.set(scope, new Map(byModel))
+  }
+  return (log) => {
+    if (log.spanId !== "") return idOf(log)
+    const timeline = timelines.get(log.scope.name)?.get(modelOf(log))
+    const owner = timeline && onlyAt(timeline, log.timeMs)
+    return owner === undefined ? "" : idOf(owner)
+  }
 }
 
 interface Parts {
@@ -221,7 +260,8 @@ export const assemble = (all: Told): Assembled => {
   const wholes = new Set([...ofSpans.filter(hasContent), ...ofLogs.calls.map(({ span }) => span)])
   const twins = twinsOf(candidates, wholes, trace)
   const doubles = new Set(twins.values())
-  const logsOf = byIds(ofLogs.rest.map((log) => [ownerOf(log, ofSpans), log]))
+  const ownerOf = ownersOf(ofSpans)
+  const logsOf = listsOf(ofLogs.rest.map((log) => [ownerOf(log), log]))
   const logCalls = new Map(ofLogs.calls.map((call) => [call.span, call]))
   const taken = new Set<LogRecord>()
 

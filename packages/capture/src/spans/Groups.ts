@@ -125,23 +125,41 @@ const ofResource = ({ resource, scope }: Span): Group => {
   }
 }
 
+const fields = ["session", "person", "agent", "version"] as const
+
+const known = new WeakMap<Span, Group>()
+
+/** What a span itself says. Many others may ask for it: all that are below it. */
+const ownOf = (span: Span): Group => {
+  const own = known.get(span)
+  if (own !== undefined) return own
+  const found: Group = Object.fromEntries(fields.map((field) => [field, ofSpan(span, field)]))
+  known.set(span, found)
+  return found
+}
+
 /** Whose a span is. `ancestors` are those that are known, from the nearest on. */
 export const groupOf = (span: Span, ancestors: ReadonlyArray<Span>): Group => {
   const resource = ofResource(span)
-  const find = (field: keyof Group): string | undefined => {
-    for (const each of [span, ...ancestors]) {
-      const found = ofSpan(each, field)
-      if (found !== undefined) return found
-    }
-    return resource[field]
+  let { agent, person, session, version } = ownOf(span)
+  for (const ancestor of ancestors) {
+    const own = ownOf(ancestor)
+    session ??= own.session
+    person ??= own.person
+    agent ??= own.agent
+    version ??= own.version
   }
-  return { session: find("session"), person: find("person"), agent: find("agent"), version: find("version") }
+  return {
+    session: session ?? resource.session,
+    person: person ?? resource.person,
+    agent: agent ?? resource.agent,
+    version: version ?? resource.version
+  }
 }
 
 /** Whether children of a span that come later may need what it says. */
 export const isContext = (span: Span): boolean =>
-  kindOf(span) !== "call" &&
-  (["session", "person", "agent", "version"] as const).some((field) => ofSpan(span, field) !== undefined)
+  kindOf(span) !== "call" && fields.some((field) => ownOf(span)[field] !== undefined)
 
 const named = new Set([...Object.values(keys).flat(), "metadata"])
 

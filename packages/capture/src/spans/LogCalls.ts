@@ -50,11 +50,15 @@ const isClaude = (log: LogRecord): boolean => log.scope.name.startsWith("com.ant
 
 const sequenceOf = (log: LogRecord): number => numberOf(log.attributes.get("event.sequence"))
 
+/** Of one session, model and source there may be several calls at a time. */
+const sourceOf = ({ attributes }: LogRecord): string =>
+  JSON.stringify(["session.id", "model", "query_source"].map((key) => String(attributes.get(key))))
+
 /** Claude Code numbers its records. The counts of a call come right before the body of its answer. */
 const ofClaudeCode = (logs: ReadonlyArray<LogRecord>): LogCalls => {
   const ordered = logs.toSorted((one, other) => sequenceOf(one) - sequenceOf(other))
   const requests = new Map<Value, LogRecord>()
-  const counts: Array<LogRecord> = []
+  const counts = new Map<string, Array<LogRecord>>()
   const calls: Array<LogCall> = []
   for (const log of ordered) {
     const id = log.attributes.get("request_body_id") ?? null
@@ -64,23 +68,23 @@ const ofClaudeCode = (logs: ReadonlyArray<LogRecord>): LogCalls => {
         break
       case "api_request":
       case "api_error":
-        counts.push(log)
+        counts.set(sourceOf(log), counts.get(sourceOf(log)) ?? [])
+        counts.get(sourceOf(log))!.push(log)
         break
       case responseBody: {
-        const same = ["session.id", "model", "query_source"] as const
-        const at = counts.findLastIndex((each) =>
-          same.every((key) => each.attributes.get(key) === log.attributes.get(key))
-        )
-        const parts = [requests.get(id), log, ...(at === -1 ? [] : counts.splice(at, 1))].filter(
-          (part) => part !== undefined
-        )
+        const parts = [requests.get(id), log, counts.get(sourceOf(log))?.pop()].filter((part) => part !== undefined)
         requests.delete(id)
         calls.push({ span: spanOf(parts, true), logs: parts, isComplete: parts.length === 3 && log.traceId === "" })
       }
     }
   }
   // Without bodies, which is the default, there are counts alone. A request without an answer waits for that, and says nothing of counts.
-  const alone = [...counts.map((log) => [log]), ...Array.from(requests.values(), (log) => [log])]
+  const alone = [
+    ...Array.from(counts.values())
+      .flat()
+      .map((log) => [log]),
+    ...Array.from(requests.values(), (log) => [log])
+  ]
   return {
     calls: [...calls, ...alone.map((parts) => ({ span: spanOf(parts, true), logs: parts, isComplete: false }))],
     rest: []
@@ -95,7 +99,8 @@ export const callsOfLogs = (logs: ReadonlyArray<LogRecord>, spans: ReadonlyMap<s
   const told = new Map<string, Array<LogRecord>>()
   for (const log of others.filter(tells)) {
     const id = log.spanId === "" ? `${told.size}` : `${log.traceId} ${log.spanId}`
-    told.set(id, [...(told.get(id) ?? []), log])
+    told.set(id, told.get(id) ?? [])
+    told.get(id)!.push(log)
   }
   return {
     calls: [

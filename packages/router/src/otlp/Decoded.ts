@@ -37,8 +37,8 @@ export const collected = (): Collected => ({
 /** Values of one span or log record: what has more takes more memory than its bytes say. */
 export const maxValues = 100_000
 
-/** Spans and log records of one post that say something: about 50 MB beside their texts. */
-export const maxTold = 50_000
+/** Spans and log records of one post that say something: about 20 MB beside their texts. */
+export const maxTold = 20_000
 
 /** Links of one post: about 10 MB. */
 const maxLinks = 50_000

@@ -79,7 +79,8 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       const { traceId } = step.span
       if (session === undefined && !traces.has(traceId)) traces.set(traceId, yield* sessionIn(project, traceId))
       const key = JSON.stringify([session ?? traces.get(traceId), agent, version, person])
-      groups.set(key, [...(groups.get(key) ?? []), step])
+      groups.set(key, groups.get(key) ?? [])
+      groups.get(key)!.push(step)
     }
     for (const [key, group] of groups) {
       const [session, agent, version, person] = JSON.parse(key) as ReadonlyArray<string | null>

@@ -111,7 +111,7 @@ export const make = (
       isOver
     )
     yield* storage.endWaiting(project, group, ended)
-    const dueMs = Math.min(...left.map(({ since }) => since)) + waitMs
+    const dueMs = left.reduce((oldest, { since }) => Math.min(oldest, since), now) + waitMs
     if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
   })
 

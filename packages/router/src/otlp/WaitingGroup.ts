@@ -27,7 +27,8 @@ export const read = (parts: ReadonlyArray<WaitingPart>) => {
     else if ("log" in told) byLog.set(told.log, part)
     else {
       spans.push(told.span)
-      bySpan.set(told.span.spanId, [...(bySpan.get(told.span.spanId) ?? []), part])
+      bySpan.set(told.span.spanId, bySpan.get(told.span.spanId) ?? [])
+      bySpan.get(told.span.spanId)!.push(part)
     }
   }
   const partsOf = ({ logs, spans }: Told): ReadonlyArray<WaitingPart> => [
@@ -36,7 +37,7 @@ export const read = (parts: ReadonlyArray<WaitingPart>) => {
   ]
   /** What came before an erasure is erased too, as soon as it is known whose it is. */
   const isErased = (told: Told): IsErased | undefined => {
-    const since = Math.max(...partsOf(told).map((part) => part.since))
+    const since = partsOf(told).reduce((latest, part) => Math.max(latest, part.since), 0)
     const later = erasures.filter(({ at }) => since <= at)
     return later.length === 0 ? undefined : (names) => later.some(({ erased }) => isOf(erased)(names))
   }
