@@ -36,8 +36,9 @@ export const make = (projects: MemoryProjects): Waiting => {
       }),
     makeDue: (project, groups, at) =>
       Effect.sync(() => {
-        for (const group of groups) {
+        for (const [group, known] of groups) {
           const parts = groupOf(project, group)
+          if (parts.size <= known) continue
           const first = Array.from(parts.values()).find(({ due }) => due !== undefined)
           if (first !== undefined && dueOf(parts) > at) parts.set(first.part, { ...first, due: at })
         }

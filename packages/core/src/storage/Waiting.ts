@@ -43,8 +43,11 @@ export interface WaitingGroup {
 export interface Waiting {
   /** Keeps parts. Of one that is kept already, the larger content counts, and the earlier times. */
   readonly hold: (project: ProjectId, parts: ReadonlyArray<WaitingPart>) => Result<void>
-  /** Makes those of the groups due that have a part with a due time, if none of them is due at this time (epoch ms) or earlier. */
-  readonly makeDue: (project: ProjectId, groups: ReadonlyArray<string>, at: number) => Result<void>
+  /**
+   * Makes those of the groups due that have more parts than it is given, one of them with a due time, if none of them is due at this time (epoch
+   * ms) or earlier.
+   */
+  readonly makeDue: (project: ProjectId, groups: ReadonlyMap<string, number>, at: number) => Result<void>
   /** Makes a group due at this time (epoch ms) and not earlier: for one that could not be finished. */
   readonly postpone: (project: ProjectId, group: string, to: number) => Result<void>
   /**

@@ -33,6 +33,8 @@ const groupOf = (told: Told): string => {
   return `session ${short(String(attributes.get("session.id") ?? attributes.get("gen_ai.conversation.id") ?? attributes.get("conversation.id") ?? ""))}`
 }
 
+export const contextHead = "context "
+
 /** Microseconds of any time that a record has take no more digits. */
 const digits = 17
 
@@ -41,7 +43,7 @@ const digits = 17
  * emitters tell the messages of a call one by one, all at one time.
  */
 const nameOf = (told: Told, text: string, place: number): string => {
-  if ("context" in told) return `context ${told.context.spanId}`
+  if ("context" in told) return `${contextHead}${told.context.spanId}`
   if ("span" in told) return `span ${told.span.spanId} ${short(told.span.scope.name).slice(0, 8)}`
   if ("link" in told) return `link ${told.link.spanId}`
   const time = String(Math.round(told.log.timeMs * 1000)).padStart(digits, "0")
@@ -103,15 +105,27 @@ export const of = (told: Told, text: string, place: number): Part => {
 
 const erasedHead = "erased "
 
-/** A part that says what was erased while others of its group waited, of which it was not known yet whose they are. */
-export const ofErased = (group: string, erased: Erased, now: number): Part => {
-  const content = Buffer.from(JSON.stringify(erased))
-  return { group, part: `${erasedHead}${now} ${short(content.toString())}`, size: content.length, content }
-}
+/** What stands for who was erased, whose name may stand nowhere any more. */
+export const nameOfErased = (erased: Erased): string => short(JSON.stringify(erased))
 
-/** Undefined for every other part. */
-export const erasedIn = ({ content, part }: Pick<Part, "content" | "part">): Erased | undefined =>
-  part.startsWith(erasedHead) ? (JSON.parse(Buffer.from(content).toString()) as Erased) : undefined
+/**
+ * A part that says what was erased while others of its group waited, of which it was not known yet whose they are. It is read before all others
+ * of the group.
+ */
+export const ofErased = (group: string, erased: Erased, at: number): Part & { readonly since: number } => ({
+  group,
+  part: `${erasedHead}${at} ${nameOfErased(erased)}`,
+  size: 0,
+  content: new Uint8Array(),
+  since: 0
+})
+
+/** When (epoch ms) who was erased; undefined for every other part. */
+export const erasedIn = ({ part }: Pick<Part, "part">): { readonly at: number; readonly name: string } | undefined => {
+  if (!part.startsWith(erasedHead)) return undefined
+  const [at, name] = part.slice(erasedHead.length).split(" ")
+  return { at: Number(at), name: name! }
+}
 
 /** The longest text of a part (bytes): no post is longer. */
 const maxText = 256 * 1024 * 1024

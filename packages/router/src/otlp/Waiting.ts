@@ -3,7 +3,7 @@
  * nothing can say more of them, or after a time; by one process at a time, also after a restart.
  */
 import { byStart, type Call, type Step } from "@tachograph/capture/spans/Assemble"
-import type { ProjectId, Storage, WaitingPart } from "@tachograph/core"
+import { LruCache, type ProjectId, type Storage, type WaitingPart } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as CallBody from "./CallBody.ts"
@@ -13,8 +13,17 @@ import type * as RecordCalls from "./RecordCalls.ts"
 import type * as RecordSteps from "./RecordSteps.ts"
 import * as WaitingGroup from "./WaitingGroup.ts"
 
-/** What of a group is read at once (bytes, before compression). Of a group that has more, what came first is finished by itself. */
+/** What of a group is read at once: bytes, before compression, and parts. Of a group that has more, what came first is finished by itself. */
 const maxGroupBytes = 64 * 1024 * 1024
+const maxGroupParts = 20_000
+
+/** A group that takes longer to look at (ms) is left alone for so many times as long: posts to it come one after the other. */
+const longMs = 50
+const restFactor = 9
+
+/** Memory of the groups that are left alone (bytes), and of one of them. */
+const maxRestBytes = 1024 * 1024
+const restBytes = 300
 
 /** How long a group is left alone that makes the process fail (ms). */
 const afterDefectMs = 60_000
@@ -86,6 +95,7 @@ export const make = (
   { masked, waitMs }: Settings
 ) => {
   const recordReady = recording(recordCall, recordSteps)
+  const restUntil = new LruCache<string, number>(maxRestBytes)
 
   const readAll = Effect.fnUntraced(function* (project: ProjectId, group: string) {
     const parts: Array<WaitingPart> = []
@@ -94,7 +104,8 @@ export const make = (
       const { next, rows } = yield* storage.readWaiting(project, group, after, maxGroupBytes - bytes)
       parts.push(...rows)
       bytes += rows.reduce((sum, { size }) => sum + size, 0)
-      if (next === undefined || bytes >= maxGroupBytes) return { parts, isWhole: next === undefined }
+      if (next === undefined || bytes >= maxGroupBytes || parts.length >= maxGroupParts)
+        return { parts, isWhole: next === undefined }
       after = next
     }
   })
@@ -102,6 +113,9 @@ export const make = (
   /** Records what is complete of a group, or has waited for long enough. The rest waits on. */
   const finish = Effect.fnUntraced(function* (project: ProjectId, group: string) {
     const now = yield* Clock.currentTimeMillis
+    const name = JSON.stringify([project, group])
+    const until = restUntil.get(name) ?? now
+    if (until > now) return yield* storage.postpone(project, group, until)
     const { isWhole, parts } = yield* readAll(project, group)
     const isOver = ({ since }: WaitingPart) => !isWhole || since + waitMs <= now
     const { ended, left } = yield* recordReady(
@@ -111,18 +125,21 @@ export const make = (
       isOver
     )
     yield* storage.endWaiting(project, group, ended)
-    const dueMs = left.reduce((oldest, { since }) => Math.min(oldest, since), now) + waitMs
+    const dueMs =
+      left.reduce((oldest, { due, since }) => (due === undefined ? oldest : Math.min(oldest, since)), now) + waitMs
+    const endedMs = yield* Clock.currentTimeMillis
+    if (endedMs - now > longMs) restUntil.set(name, endedMs + restFactor * (endedMs - now), restBytes)
     if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
   })
 
   /** Records what waits of a session or a person, so that it is erased with them. Of what is left, a part says that it may be theirs. */
   const finishErased = Effect.fnUntraced(function* (project: ProjectId, group: string, erased: Parts.Erased) {
-    const { parts } = yield* readAll(project, group)
+    const { isWhole, parts } = yield* readAll(project, group)
     const isTheirs = (member: Call | Step) => WaitingGroup.isOf(erased)(CallBody.namesOf(member))
     const { ended, isWaiting } = yield* recordReady(project, parts, isTheirs, () => false)
     const at = yield* Clock.currentTimeMillis
-    if (isWaiting) yield* storage.hold(project, [{ ...Parts.ofErased(group, erased, at), since: at, due: undefined }])
-    yield* storage.endWaiting(project, group, ended)
+    if (isWaiting || !isWhole) yield* storage.hold(project, [{ ...Parts.ofErased(group, erased, at), due: undefined }])
+    yield* storage.endWaiting(project, group, [...ended, ...WaitingGroup.contextsOf(parts, erased)])
   })
 
   return {
@@ -151,7 +168,10 @@ export const make = (
         parts.push({ ...Parts.of(each, text, place), since, due: "context" in each ? undefined : since + waitMs })
       }
       yield* storage.hold(project, parts)
-      yield* storage.makeDue(project, Array.from(new Set(parts.map(({ group }) => group))), since)
+      // What came together was looked at together.
+      const own = new Map<string, Set<string>>()
+      for (const { group, part } of parts) own.set(group, (own.get(group) ?? new Set()).add(part))
+      yield* storage.makeDue(project, new Map(Array.from(own, ([group, { size }]) => [group, size])), since)
     })
   }
 }

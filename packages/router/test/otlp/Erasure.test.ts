@@ -1,6 +1,12 @@
 /** Calls that wait are erased with those whose they turn out to be. */
 import { MemoryStorage } from "@tachograph/core"
+import { sqlite } from "@tachograph/storage-sqlite"
 import { OtlpPosts } from "@tachograph/testkit"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { constants, inflateRawSync } from "node:zlib"
 import { expect, it, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
 
@@ -59,4 +65,43 @@ it("erases what came before the erasure, and keeps what is of others", async () 
   } finally {
     await tachograph.close()
   }
+})
+
+it("keeps the name of nobody who was erased, also while others wait", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "tachograph-")), "erased.db")
+  const tachograph = await createTachograph({ storage: sqlite(file), apiKeys: [key], otlpWaitMs: 600_000 })
+  const call = async (method: string, path: string, body?: object) => {
+    const type = { "content-type": "application/json" }
+    const init = { method, headers: { ...headers, ...type }, body: body === undefined ? null : JSON.stringify(body) }
+    expect((await tachograph.fetch(new Request(`http://local${path}`, init))).status).toBe(200)
+  }
+  const person = "a-person-who-is-erased"
+  const session = "a-session-that-is-erased"
+  const own = { ...callOf("own"), attributes: { ...callOf("").attributes, "session.id": session, "user.id": person } }
+  // An event, a call that waits and says whose it is, one whose ancestor says it, and one of which it is not known.
+  await call("POST", "/otlp/v1/traces", OtlpPosts.traces([{ ...own, traceId: traceOf("whole"), parentSpanId: "" }]))
+  await call("POST", "/otlp/v1/traces", OtlpPosts.traces([own, callOf("other")]))
+  const agent = { ...agentOf("ancestor", session, person), parentSpanId: "00000000000000ff" }
+  await call("POST", "/otlp/v1/traces", OtlpPosts.traces([callOf("ancestor"), agent]))
+  await call("DELETE", `/api/v1/people/${person}`)
+  const again = { ...own, attributes: { ...callOf("").attributes, "session.id": session } }
+  await call("POST", "/otlp/v1/traces", OtlpPosts.traces([again]))
+  await call("DELETE", `/api/v1/sessions/${session}`)
+  await tachograph.close()
+  const database = new DatabaseSync(file, { readOnly: true })
+  const parts = database.prepare("SELECT part_id, content FROM waiting_parts").all()
+  database.close()
+  const textOf = (content: unknown) =>
+    inflateRawSync(content as Uint8Array, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+  const waiting = parts.map(({ content, part_id }) => `${part_id} ${textOf(content)}`)
+  const kept = [readFileSync(file, "latin1"), ...waiting]
+  const found = [person, session].flatMap((name) =>
+    kept.flatMap((text) => {
+      const at = text.indexOf(name)
+      return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 100)]
+    })
+  )
+  expect(waiting).toContainEqual(expect.stringMatching(/^span /))
+  expect(found).toEqual([])
+  rmSync(dirname(file), { recursive: true })
 })

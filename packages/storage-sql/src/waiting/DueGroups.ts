@@ -6,6 +6,7 @@ import * as Bucket from "../dialect/Bucket.ts"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as Dialects from "../dialect/Dialects.ts"
 import type * as Projects from "../names/Projects.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
 import type * as PartRows from "./PartRows.ts"
 
 /** Due parts that are looked at for their groups. */
@@ -21,7 +22,7 @@ export const make = (
   /** Those of the groups that wait, and of which no part is due by then. */
   const undue = (project_id: number, groups: ReadonlyArray<string>, at: number) => {
     const isAmong = BulkValues.isAmong(sql, "group_id", "varchar", groups)
-    return sql<{ group_id: string }>`SELECT group_id FROM waiting_parts
+    return sql<{ group_id: string; parts: Integer }>`SELECT group_id, count(*) AS parts FROM waiting_parts
       WHERE project_id = ${project_id} AND ${isAmong}${Bucket.and(sql, groups.map(Bucket.ofGroup))}
       GROUP BY group_id HAVING min(due_at) > ${at} ORDER BY group_id`
   }
@@ -33,14 +34,15 @@ export const make = (
 
   const makeDue = Effect.fn("SqlStorage.makeDue")(function* (
     project: ProjectId,
-    groups: ReadonlyArray<string>,
+    groups: ReadonlyMap<string, number>,
     at: number
   ) {
     const project_id = yield* projects.find(project)
-    for (const chunk of BulkValues.chunks(groups)) {
+    for (const chunk of BulkValues.chunks(Array.from(groups.keys()))) {
       const found = yield* undue(project_id, chunk, at)
+      const grown = found.filter(({ group_id, parts }) => Number(parts) > groups.get(group_id)!)
       // Each by itself: a transaction would have to wait for all nodes of a distributed database.
-      for (const { group_id } of found) yield* change(makeOneDue(project_id, group_id, at))
+      for (const { group_id } of grown) yield* change(makeOneDue(project_id, group_id, at))
     }
   })
 

@@ -33,6 +33,9 @@ const readAll = Effect.fnUntraced(function* (
   return pages
 })
 
+/** Groups that have more parts than none. */
+const grown = (...groups: ReadonlyArray<string>) => new Map(groups.map((group) => [group, 0]))
+
 const namesOf = (parts: ReadonlyArray<WaitingPart>) => parts.map(({ part }) => part)
 
 export const define = (test: Test) => {
@@ -60,7 +63,7 @@ export const define = (test: Test) => {
       const context = (group: string, since: number) => partOf(group, "context", { since, due: undefined })
       yield* storage.hold(project, [context("a", 1_000), context("b", 1_000), context("c", 3_000), partOf("b", "1")])
       expect(yield* storage.countWaiting).toBe(1)
-      yield* storage.makeDue(project, ["a", "b", "c"], 2_000)
+      yield* storage.makeDue(project, grown("a", "b", "c"), 2_000)
       expect(yield* storage.dueGroups(90_000, 9)).toEqual([{ project, group: "b" }])
       yield* storage.endContexts(3_000)
       expect(yield* storage.listWaitingGroups(project, undefined, 9)).toEqual(["b", "c"])
@@ -93,7 +96,7 @@ export const define = (test: Test) => {
       expect(yield* readAll(storage, "a")).toEqual([[here]])
       expect(yield* readAll(storage, "a", maxBytes, other)).toEqual([[there]])
       const unknown = ProjectId.make("unknown")
-      yield* storage.makeDue(unknown, ["a"], 0)
+      yield* storage.makeDue(unknown, grown("a"), 0)
       yield* storage.postpone(unknown, "a", 99_000)
       yield* storage.endWaiting(unknown, "a", [here, there])
       yield* storage.endWaiting(project, "a", [there])
@@ -130,14 +133,34 @@ export const define = (test: Test) => {
   test("makes groups due earlier, and never later", (storage) =>
     Effect.gen(function* () {
       const groups = Array.from({ length: 1_200 }, (_, n) => `group ${n}`)
-      const idle = yield* Statements.count(storage.makeDue(project, groups.slice(0, 100), 500))
+      const idle = yield* Statements.count(storage.makeDue(project, grown(...groups.slice(0, 100)), 500))
       expect(idle[1]).toBeLessThanOrEqual(2)
       yield* storage.hold(project, [partOf("group 1", "1"), partOf("group 1100", "1"), partOf("other", "1")])
       yield* storage.hold(project, [partOf("group 1", "2"), partOf("group 3", "1", { due: 400 })])
-      yield* storage.makeDue(project, groups, 500)
-      yield* storage.makeDue(project, groups, 600)
+      yield* storage.makeDue(project, grown(...groups), 500)
+      yield* storage.makeDue(project, grown(...groups), 600)
       const due = Effect.map(storage.dueGroups(500, 9), (all) => all.map(({ group }) => group))
       expect(yield* due).toEqual(["group 3", "group 1", "group 1100"])
+    }))
+
+  test("makes groups due that have more parts than are known", (storage) =>
+    Effect.gen(function* () {
+      yield* storage.hold(project, [
+        partOf("same", "1"),
+        partOf("same", "2"),
+        partOf("grown", "1"),
+        partOf("grown", "2")
+      ])
+      yield* storage.makeDue(
+        project,
+        new Map([
+          ["same", 2],
+          ["grown", 1],
+          ["none", 0]
+        ]),
+        500
+      )
+      expect(yield* storage.dueGroups(500, 9)).toEqual([{ project, group: "grown" }])
     }))
 
   test("finds due groups beside one with very many parts", (storage) =>
@@ -216,7 +239,7 @@ export const define = (test: Test) => {
       const rounds = Array.from({ length: 8 }, (_, n) => [
         held(2 * n + 1, names),
         held(2 * n + 2, names.toReversed()),
-        storage.makeDue(project, groups.toReversed(), 5),
+        storage.makeDue(project, grown(...groups.toReversed()), 5),
         ...groups.map(finish)
       ])
       yield* Effect.all(rounds.flat(), { concurrency: 8 })
