@@ -1,10 +1,19 @@
 /** What is recorded into a store before it is damaged, and what is recorded into it afterwards. */
-import { CurrentProject, type EventId, PersonId, ProjectId, Recorder, Storage } from "@tachograph/core"
+import {
+  CurrentProject,
+  type EventId,
+  JsonText,
+  PersonId,
+  ProjectId,
+  Recorder,
+  SessionId,
+  Storage
+} from "@tachograph/core"
 import { StorageSuite } from "@tachograph/testkit"
 import * as Effect from "effect/Effect"
 import * as Random from "../harness/Random.ts"
 
-const { Calls } = StorageSuite
+const { Calls, Steps } = StorageSuite
 
 export interface Known {
   readonly id: EventId
@@ -77,6 +86,15 @@ const within = <A, E>(
     Effect.provide(Effect.flatMap(Recorder, body), Calls.recorderOver(storage))
   ).pipe(Effect.provideService(CurrentProject, project))
 
+/** Two steps, one of which has what the call has. */
+const stepsOf = ({ inputs, person, session }: StorageSuite.Calls.Call, index: number) => ({
+  session: SessionId.make(session),
+  person: PersonId.make(person),
+  steps: [{ attributes: JsonText.unsafe(`{"inputs":${inputs}}`) }, {}].map((fields, n) =>
+    Steps.stepOf(1 + 2 * index + n, fields)
+  )
+})
+
 /** Returns the events that remain. */
 export const fill = Effect.fnUntraced(function* ({ conversations, erased }: Plan) {
   const storage = yield* Storage
@@ -86,8 +104,11 @@ export const fill = Effect.fnUntraced(function* ({ conversations, erased }: Plan
       Effect.forEach(
         conversations.filter((conversation) => conversation.project === each),
         ({ calls }) =>
-          Effect.forEach(calls, (call) =>
-            Effect.map(Calls.record(recorder, call), (id) => void known.push({ id, project: each, call }))
+          Effect.forEach(calls, (call, index) =>
+            Effect.gen(function* () {
+              known.push({ id: yield* Calls.record(recorder, call), project: each, call })
+              if (index % 4 === 0) yield* recorder.recordSteps(stepsOf(call, index))
+            })
           ),
         { concurrency: "unbounded" }
       )

@@ -78,6 +78,7 @@ const links: Readonly<Record<string, ReadonlyArray<string>>> = {
   sessions: ["project_id", "session_number", "session_id", "pending_sweep"],
   events: ["project_id", "session_number", "person_number", "pack_number", "event_id"],
   packs: ["project_id", "session_number", "pack_number", "kept"],
+  steps: ["project_id", "session_number", "person_number", "pack_number", "received_at"],
   shared_pieces: ["project_id", "sha256"],
   shared_piece_owners: ["project_id", "session_number", "sha256"],
   idempotency_keys: ["project_id", "event_id", "key_hash"]

@@ -1,4 +1,5 @@
 /** Steps of sessions, which an import brings here. */
+import { crc32 } from "node:zlib"
 import { expect } from "vitest"
 import type { Client } from "../HttpClient.ts"
 import type { Cases } from "./Cases.ts"
@@ -12,6 +13,9 @@ const span = (n: number) => n.toString(16).padStart(16, "0")
 
 const steps = (names: object, ...some: ReadonlyArray<string>) =>
   `${JSON.stringify({ type: "steps", session: "s", received_at: "2026-11-01T00:00:09.000Z", ...names }).slice(0, -1)},"steps":[${some.join(",")}]}\n`
+
+/** The last byte of the ids of events in the session `s`. */
+const bucket = (crc32("s") % 256).toString(16).padStart(2, "0")
 
 /** The text of a step in a line. */
 const step = (n: number, fields: object = {}, attributes = "{}") => {
@@ -167,6 +171,38 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await linesOf("person=p")).toEqual([exported[1]])
       expect(await linesOf("error=false")).toEqual([])
       expect(await linesOf("limit=1")).toEqual(exported)
+    })
+
+    it("exports them between events, so that an export can be continued after any", async () => {
+      const client = await inProject("steps between")
+      const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "1", system: "s" })
+      const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n))
+      const ids = [0, 10, 20].map(
+        (n) =>
+          `${minute(n)
+            .getTime()
+            .toString(16)
+            .padStart(12, "0")
+            .replace(/^(.{8})/, "$1-")}-7000-8000-0000000000${bucket}`
+      )
+      const events = ids.map((event_id, n) => {
+        const given = { type: "event", event_id, received_at: minute(10 * n).toISOString() }
+        return `${JSON.stringify({ ...given, ...event(body.fingerprint_id, { session: "s" }) })}\n`
+      })
+      const received = [1, 11, 21].map((n) => steps({ received_at: minute(n).toISOString() }, step(n)))
+      const answers = await importInto(client, [...events, ...received].join(""))
+      expect(answers.map(({ result }) => result)).toEqual(Array(6).fill("imported"))
+      /** The minutes of events and steps. */
+      const exported = async (query: string) => {
+        const lines = (await client.get(`/api/v1/export${query}`)).text.split("\n").slice(0, -1)
+        const times = lines.map((line: string) => JSON.parse(line) as Line)
+        const found = times.filter(({ type }) => type === "event" || type === "steps")
+        return found.map(({ received_at }) => new Date(received_at).getUTCMinutes())
+      }
+      expect(await exported("")).toEqual([0, 1, 10, 11, 20, 21])
+      expect(await exported("?limit=2")).toEqual([0, 1, 10])
+      expect(await exported(`?after_event=${ids[1]}`)).toEqual([11, 20, 21])
+      expect(await exported(`?after_event=${ids[2]}`)).toEqual([21])
     })
 
     it("erases them with their session", async () => {

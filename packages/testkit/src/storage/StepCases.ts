@@ -9,6 +9,7 @@ import {
   Recorder,
   SessionId,
   type Storage,
+  type StoredStep,
   TraceId
 } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
@@ -217,6 +218,31 @@ export const define = (test: Test) => {
           yield* looksRight(storage, ["about bob"])
         }),
       [call(), call({ person: "bob" }), call({ session: "s2" })]
+    ))
+
+  test("leaves steps out that are damaged, and says how many", (storage) =>
+    recording(storage, (recorder) =>
+      Effect.gen(function* () {
+        yield* recorder.recordSteps({ session: s1, steps: [stepOf(1), stepOf(2)] })
+        yield* recorder.recordSteps({ session: s1, steps: [stepOf(3)] })
+        const read = (changed: Partial<Service>) =>
+          Effect.gen(function* () {
+            const { damaged, rows } = yield* (yield* Recorder).listSteps(s1, { limit: 10 })
+            return [damaged, rows.map(({ spanId }) => Number(spanId))]
+          }).pipe(Effect.provide(Calls.recorderOver({ ...storage, ...changed })))
+        const listed = (change: (step: StoredStep) => StoredStep): Partial<Service> => ({
+          listSteps: (...args) =>
+            Effect.map(storage.listSteps(...args), (steps) => steps.map((step, n) => (n === 1 ? change(step) : step)))
+        })
+        expect(yield* read(listed((step) => ({ ...step, person: alice })))).toEqual([1, [1, 3]])
+        expect(yield* read(listed((step) => ({ ...step, start: Number.NaN })))).toEqual([1, [1, 3]])
+        expect(yield* read(listed((step) => ({ ...step, pack: 99 })))).toEqual([1, [1, 3]])
+        const readPacks: Service["readPacks"] = (...args) =>
+          Effect.map(storage.readPacks(...args), (packs) => packs.filter(({ number }) => number !== 2))
+        // The pack after it continues its chain.
+        expect(yield* read({ readPacks })).toEqual([3, []])
+        expect(yield* read({})).toEqual([0, [1, 2, 3]])
+      })
     ))
 
   test("keeps steps of other projects apart", (storage) =>
