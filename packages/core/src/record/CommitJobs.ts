@@ -143,7 +143,10 @@ export const committing = ({ completeJobs, ids, isTraced, metrics, sessions, sto
       const seconds = (performance.now() - startedMs) / 1000
       // The thread may have done other work while events waited.
       const waitedMs = freeMs === undefined ? 0 : startedMs - freeMs
-      wait.sampleThroughput(batch.length, seconds + waitedMs / 1000, storage.appendConcurrency)
+      // A group of steps may be as much as many events.
+      if (!areOfSteps(batch)) {
+        wait.sampleThroughput(batch.length, seconds + waitedMs / 1000, storage.appendConcurrency)
+      }
       metrics.committed(exit.value.written, seconds)
       return Exit.void
     }

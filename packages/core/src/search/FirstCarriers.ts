@@ -225,7 +225,8 @@ export const hasErased = ({ candidates, erased }: ScannedSession, pack: number):
 /** The packs of no event from which a later event may have a piece that has the text, in ascending order. */
 const withoutEventsBelow = ({ erased, ofSteps }: ScannedSession, pack: number): ReadonlyArray<number> => {
   // A piece of steps may be within one of later steps.
-  const first = Math.min(...[...erased].filter((number) => ofSteps.has(number)))
+  let first = Number.POSITIVE_INFINITY
+  for (const number of erased) if (ofSteps.has(number)) first = Math.min(first, number)
   const later = [...ofSteps].filter((number) => number > first)
   return Array.from(new Set([...erased, ...later]))
     .filter((number) => number < pack)

@@ -6,6 +6,7 @@ import {
   CurrentProject,
   type Errors,
   type EventId,
+  JsonText,
   PersonId,
   Recorder,
   SessionId,
@@ -14,8 +15,10 @@ import {
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { randomUUID } from "node:crypto"
 import * as Calls from "./Calls.ts"
+import { stepOf } from "./Steps.ts"
 import * as StoreCheck from "./StoreCheck.ts"
 
 /** One line of output of a process. Times are microseconds of the machine's monotonic clock. */
@@ -82,6 +85,15 @@ const withDocument = (session: string, next: (below: number) => number): Calls.C
   }
 }
 
+/** A step of the call's session, unless that was erased meanwhile. */
+const recordStep = (recorder: Recorder["Service"], { inputs, person, session }: Calls.Call, n: number) => {
+  const steps = [stepOf(1 + n, { attributes: JsonText.unsafe(`{"inputs":${inputs}}`) })]
+  return recorder.recordSteps({ session: SessionId.make(session), person: PersonId.make(person), steps }).pipe(
+    Effect.retry({ while: ({ _tag }) => _tag === "overloaded", schedule: Schedule.spaced("100 millis") }),
+    Effect.catchTag("session-not-found", () => Effect.void)
+  )
+}
+
 const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], seed: number, end: number) {
   const next = Calls.random(seed)
   const conversations = sessions.map((session, index) => Calls.calls(session, people, seed * 10 + index))
@@ -97,6 +109,7 @@ const recordUntil = Effect.fnUntraced(function* (recorder: Recorder["Service"], 
     const id = yield* Calls.record(recorder, call)
     yield* say({ kind: "recorded", id, session, person, digest, from, to: now() })
     recorded.push({ id, call })
+    if (next(3) === 0) yield* recordStep(recorder, call, next(2_000))
     // Sometimes reads one of the last hundred events.
     if (next(4) > 0) continue
     const earlier = recorded[Math.max(0, recorded.length - 1 - next(100))]!
