@@ -23,7 +23,7 @@ import type { Result } from "../storage/Result.ts"
 import * as EventTime from "../domain/EventTime.ts"
 import type { Step } from "../read/StepReads.ts"
 import { NamesSeen } from "./NamesSeen.ts"
-import type { StepExport } from "./StepExport.ts"
+import { lagMs, type StepExport } from "./StepExport.ts"
 
 /** What an export consists of, in the order in which an import needs it. */
 export type ExportItem =
@@ -106,12 +106,6 @@ const groupEvents = 64
 const readConcurrency = 8
 
 const pageEvents = 512
-
-/**
- * Steps come before the first event that was received so much later (ms): their sessions have an event by then, whatever the clocks of
- * those who recorded them say.
- */
-const stepLagMs = 60_000
 
 /** How often a large event asks for memory, and for how long: other answers end, or are given up. */
 const reserveEvery = "100 millis"
@@ -204,7 +198,7 @@ const givingSteps = (
     const all = Stream.make<[ReadonlyArray<ExportItem>]>(found.flatMap(({ items }) => items))
     const last = found.at(-1)
     if (steps === undefined || last === undefined) return all
-    const beforeMs = ({ id }: Found) => EventTime.of(id) - stepLagMs
+    const beforeMs = ({ id }: Found) => EventTime.of(id) - lagMs
     const each = Stream.flatMap(Stream.fromIterable(found), (event) =>
       Stream.concat(before(beforeMs(event)), Stream.make<[ReadonlyArray<ExportItem>]>(event.items))
     )
@@ -265,7 +259,7 @@ export const items = (
   })
 
   const eventsOf = ({ end, settled }: Extent) => {
-    const fromMs = after === undefined ? Number.MIN_SAFE_INTEGER : EventTime.of(after) - stepLagMs
+    const fromMs = after === undefined ? Number.MIN_SAFE_INTEGER : EventTime.of(after) - lagMs
     const steps = givingSteps(
       reading.steps?.(fromMs, end),
       (named) => (isAll ? Effect.succeed([]) : reading.names.of(named, seen)),

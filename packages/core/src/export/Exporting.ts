@@ -38,7 +38,7 @@ export const make = (
       const hasSteps = isWhole(others)
       const reading = ProjectReading.make(storage, project, resources, {
         steps: hasSteps
-          ? (fromMs, upTo) => new StepExport(storage, project, { agent, agentVersion, person, session, fromMs, upTo })
+          ? (fromMs, upTo) => new StepExport(storage, project, { agent, agentVersion, person, session, fromMs }, upTo)
           : undefined,
         event: (id) => Effect.catchTag(getEvent(id), "overloaded", () => Effect.die("Nothing was reserved")),
         page: (from, rows) =>

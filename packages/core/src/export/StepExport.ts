@@ -1,12 +1,18 @@
 /** Gives the steps of an export, group by group, in the order in which they were received. */
 import * as Effect from "effect/Effect"
+import type { EventId } from "../domain/Event.ts"
+import * as EventTime from "../domain/EventTime.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { SessionId } from "../domain/Session.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import * as EventReader from "../read/EventReader.ts"
 import * as StepReads from "../read/StepReads.ts"
 import type { Storage } from "../Storage.ts"
 import type { Result } from "../storage/Result.ts"
 import type { StepFilter, StoredStep } from "../storage/Steps.ts"
+
+/** The session of a step has an event of before so long after the receipt of the step, whatever clocks say (ms). */
+export const lagMs = 60_000
 
 /** Rows that are read at a time: more than the steps of a pack. */
 const pageRows = 512
@@ -23,11 +29,16 @@ export class StepExport {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
   readonly #filter: StepFilter
+  /** The steps of sessions that begin after this event are left out. */
+  readonly #end: EventId
+  /** Whether sessions begin before, of those with steps that are so late that this is not sure. */
+  readonly #begun = new Map<SessionId, boolean>()
   #groups: ReadonlyArray<ReadonlyArray<StoredStep>> = []
   #last: StoredStep | undefined
   #isOver = false
 
-  constructor(storage: Storage["Service"], project: ProjectId, filter: StepFilter) {
+  constructor(storage: Storage["Service"], project: ProjectId, filter: StepFilter, end: EventId) {
+    this.#end = end
     this.#storage = storage
     this.#project = project
     this.#filter = filter
@@ -45,10 +56,21 @@ export class StepExport {
     if (!(yield* this.has(beforeMs))) return undefined
     const [group, ...others] = this.#groups as readonly [ReadonlyArray<StoredStep>]
     this.#groups = others
+    if (!(yield* this.#isBegun(group[0]!))) return { steps: [], damaged: 0 }
     const source = EventReader.sourceOf(this.#storage)
     const read = yield* StepReads.withTexts(source, this.#project, group[0]!.sessionNumber, group)
     const steps = read.flatMap((step) => (step instanceof Damage ? [] : [step]))
     return { steps, damaged: group.length - steps.length } satisfies StepGroup
+  })
+
+  readonly #isBegun = Effect.fnUntraced(function* (this: StepExport, { receivedAt, session }: StoredStep) {
+    if (receivedAt.epochMilliseconds < EventTime.of(this.#end) - lagMs) return true
+    const known = this.#begun.get(session)
+    if (known !== undefined) return known
+    const [first] = yield* this.#storage.listEvents(this.#project, { session, order: "asc", limit: 1 })
+    const isBegun = first !== undefined && first.id <= this.#end
+    this.#begun.set(session, isBegun)
+    return isBegun
   })
 
   get #readPage(): Result<void> {

@@ -6,7 +6,6 @@ import type { Erasable } from "../storage/Erasing.ts"
 import { type AppendSteps, StepConflict, type Steps, type StoredStep } from "../storage/Steps.ts"
 import { compressNew, conflictingSessions } from "./MemoryAppending.ts"
 import type { MemoryProjects } from "./MemoryProjects.ts"
-import type { MemorySession } from "./MemorySession.ts"
 
 const isErasable =
   (which: Erasable) =>
@@ -49,15 +48,12 @@ export const make = (projects: MemoryProjects): Steps => ({
   }),
   listSteps: (project, session, after, limit) =>
     Effect.sync(() => projects.get(project)?.sessionsByNumber.get(session)?.stepsAfter(after, limit) ?? []),
-  findSteps: (project, { fromMs, upTo, ...names }, after, limit) =>
+  findSteps: (project, { fromMs, ...names }, after, limit) =>
     Effect.sync(() => {
-      const { events, sessions } = projects.read(project)
       const named = Object.entries(names).filter(([, name]) => name !== undefined) as ReadonlyArray<
         [keyof typeof names, string]
       >
-      const hasEvent = (session: MemorySession) => events.some((event) => event.session === session && event.id <= upTo)
-      return Array.from(sessions.values())
-        .filter((session) => session.steps.length > 0 && hasEvent(session))
+      return Array.from(projects.read(project).sessions.values())
         .flatMap(({ steps }) => steps)
         .filter((step) => step.receivedAt.epochMilliseconds >= fromMs)
         .filter((step) => after === undefined || compareReceipts(step, after) > 0)

@@ -3,7 +3,6 @@ import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type { AgentName } from "../domain/Agent.ts"
 import type { AgentVersionName } from "../domain/AgentVersion.ts"
-import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -48,13 +47,12 @@ export interface StoredStep extends StepNames, PlacedStep {
   readonly pack: number
 }
 
-/** Steps of all of these names, whose sessions have an event up to `upTo`, and that were received from `fromMs` on (epoch ms). */
+/** Steps of all of these names that were received from `fromMs` on (epoch ms). */
 export interface StepFilter {
   readonly session?: SessionId | undefined
   readonly agent?: AgentName | undefined
   readonly agentVersion?: AgentVersionName | undefined
   readonly person?: PersonId | undefined
-  readonly upTo: EventId
   readonly fromMs: number
 }
 

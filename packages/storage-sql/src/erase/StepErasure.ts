@@ -27,27 +27,34 @@ export const make = (
 ) => {
   const repairing = repairingIn(["steps", "sessions", "packs"])
 
-  /** Undefined if there are none. */
-  const conditionOf = Effect.fnUntraced(function* (
+  const indexed = (index: string) => sql.literal(Dialects.of(sql).useIndex(index))
+
+  /** What selects them; undefined if there are none. */
+  const rowsOf = Effect.fnUntraced(function* (
     project_id: number,
     which: Erasable
   ): Effect.fn.Return<Statement.Fragment | undefined, SqlError.SqlError> {
-    if ("before" in which) return sql`project_id = ${project_id} AND received_at < ${EventTime.of(which.before)}`
+    if ("before" in which) {
+      return sql`${indexed("steps_by_receipt")} WHERE project_id = ${project_id}
+        AND received_at < ${EventTime.of(which.before)} ORDER BY received_at, session_number, pack_number`
+    }
     if ("person" in which) {
       const numbers = yield* NumberedNames.find(sql, NumberedNames.people, project_id, [which.person])
       const number = numbers.get(which.person)
-      return number === undefined ? undefined : sql`project_id = ${project_id} AND person_number = ${number}`
+      if (number === undefined) return undefined
+      return sql`${indexed("steps_by_person")} WHERE project_id = ${project_id} AND person_number = ${number}`
     }
     const [row] = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
       WHERE project_id = ${project_id} AND session_id = ${which.session}${Bucket.and(sql, Bucket.ofSession(which.session))}`
-    return row && Bucket.isOfSession(sql, project_id, Number(row.session_number))
+    if (row === undefined) return undefined
+    return sql`${indexed("steps_by_start")} WHERE ${Bucket.isOfSession(sql, project_id, Number(row.session_number))}`
   })
 
   const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
-    const condition = yield* conditionOf(project_id, which)
-    if (condition === undefined) return 0
-    const groups = yield* sql<Group>`SELECT DISTINCT received_at, session_number, pack_number FROM steps
-      WHERE ${condition} ORDER BY received_at, session_number, pack_number LIMIT ${limit}`
+    const rows = yield* rowsOf(project_id, which)
+    if (rows === undefined) return 0
+    const groups = yield* sql<Group>`SELECT DISTINCT received_at, session_number, pack_number FROM steps ${rows}
+      LIMIT ${limit}`
     const sessions = Array.from(new Set(groups.map(({ session_number }) => Number(session_number))))
     for (const { buckets, rows } of Bucket.split(sql, sessions, Bucket.ofNumber)) {
       const isOfSessions = sql`project_id = ${project_id} AND ${sql.in("session_number", rows)}${Bucket.and(sql, buckets)}`
@@ -58,7 +65,7 @@ export const make = (
     }
     for (const { pack_number, received_at, session_number } of groups) {
       const isOfPack = sql`${Bucket.isOfSession(sql, project_id, Number(session_number))} AND pack_number = ${pack_number}`
-      yield* sql`DELETE FROM steps WHERE ${isOfPack} AND received_at = ${received_at}`
+      yield* sql`DELETE FROM steps ${indexed("steps_by_receipt")} WHERE ${isOfPack} AND received_at = ${received_at}`
       yield* sql`UPDATE packs SET kept = 0 WHERE ${isOfPack}`
     }
     if (groups.length > 0) yield* requestScrub

@@ -15,9 +15,9 @@ import {
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
+import * as Dialects from "../dialect/Dialects.ts"
 import * as StoredBytes from "../dialect/StoredBytes.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
-import * as NumberedNames from "../names/NumberedNames.ts"
 import type * as Projects from "../names/Projects.ts"
 import { type Integer, orUndefined, time } from "../sql/RowDecoding.ts"
 
@@ -58,10 +58,10 @@ const toStep = (row: StepRow): StoredStep => ({
 })
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
-  const encode = UuidColumn.encoder(sql)
   const columns = sql`t.session_number, s.session_id, a.agent_name, v.agent_version_name, p.person_id, t.occurred_at, t.received_at,
     t.pack_number, t.text_start, t.text_bytes, t.checksum, ${StoredBytes.select(sql, "t.trace_id")},
     ${StoredBytes.select(sql, "t.span_id")}`
+  const indexed = (index: string) => sql.literal(Dialects.of(sql).useIndex(index))
   // Left joins, so that a damaged number does not hide the step.
   const joins = (
     session?: number
@@ -85,26 +85,26 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
         : sql`AND (t.occurred_at, t.pack_number, t.text_start) > (${after.occurredAtMs}, ${after.pack}, ${after.start})`
     const order = sql.literal("ORDER BY t.occurred_at, t.pack_number, t.text_start")
     const rows = yield* sql<StepRow>`SELECT ${columns} FROM (
-        SELECT * FROM steps t WHERE ${Bucket.isOfSession(sql, project_id, session, "t.")} ${isAfter}
+        SELECT * FROM steps t ${indexed("steps_by_start")} WHERE ${Bucket.isOfSession(sql, project_id, session, "t.")} ${isAfter}
         ${order} LIMIT ${limit}) AS t ${joins(session)} ${order}`
     return rows.map(toStep)
   })
 
-  /** The conditions of the names that lead to steps by an index; undefined if one does not exist. */
-  const conditionsOf = Effect.fnUntraced(function* (project_id: number, { person, session }: StepFilter) {
-    const conditions: Array<Statement.Fragment> = []
+  /** By which index steps of a session or a person are found, and on what condition; undefined if the name does not exist. */
+  const startOf = Effect.fnUntraced(function* (
+    project_id: number,
+    { person, session }: StepFilter
+  ): Effect.fn.Return<readonly [index: string, condition: Statement.Fragment] | undefined, SqlError.SqlError> {
     if (session !== undefined) {
       const [row] = yield* sql<{ session_number: Integer }>`SELECT session_number FROM sessions
         WHERE project_id = ${project_id} AND session_id = ${session}${Bucket.and(sql, Bucket.ofSession(session))}`
-      if (row === undefined) return undefined
-      conditions.push(Bucket.isOfSession(sql, project_id, Number(row.session_number), "t."))
+      return row && ["steps_by_start", Bucket.isOfSession(sql, project_id, Number(row.session_number), "t.")]
     }
-    if (person !== undefined) {
-      const number = (yield* NumberedNames.find(sql, NumberedNames.people, project_id, [person])).get(person)
-      if (number === undefined) return undefined
-      conditions.push(sql`t.person_number = ${number}`)
-    }
-    return conditions
+    const isOfProject = sql`t.project_id = ${project_id}`
+    if (person === undefined) return ["steps_by_receipt", isOfProject]
+    const [row] = yield* sql<{ person_number: Integer }>`SELECT person_number FROM people
+      WHERE project_id = ${project_id} AND person_id = ${person}`
+    return row && ["steps_by_person", sql`${isOfProject} AND t.person_number = ${row.person_number}`]
   })
 
   const findSteps = Effect.fn("SqlStorage.findSteps")(function* (
@@ -113,10 +113,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     after: StoredStep | undefined,
     limit: number
   ): Effect.fn.Return<ReadonlyArray<StoredStep>, SqlError.SqlError> {
-    const { agent, agentVersion, fromMs, upTo } = filter
+    const { agent, agentVersion, fromMs, person } = filter
     const project_id = yield* projects.find(project)
-    const conditions = yield* conditionsOf(project_id, filter)
-    if (conditions === undefined) return []
+    const start = yield* startOf(project_id, filter)
+    if (start === undefined) return []
+    const [index, condition] = start
+    const conditions = [condition, sql`t.received_at >= ${fromMs}`]
+    if (person !== undefined) conditions.push(sql`p.person_id = ${person}`)
     if (agent !== undefined) conditions.push(sql`a.agent_name = ${agent}`)
     if (agentVersion !== undefined) conditions.push(sql`v.agent_version_name = ${agentVersion}`)
     if (after !== undefined) {
@@ -124,10 +127,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       conditions.push(sql`(t.received_at, t.session_number, t.pack_number, t.text_start) >
         (${receivedAt.epochMilliseconds}, ${sessionNumber}, ${pack}, ${start})`)
     }
-    const rows = yield* sql<StepRow>`SELECT ${columns} FROM steps t ${joins()}
-      WHERE ${sql.and([sql`t.project_id = ${project_id} AND t.received_at >= ${fromMs}`, ...conditions])}
-        AND EXISTS (SELECT 1 FROM events e WHERE e.project_id = t.project_id AND e.session_number = t.session_number
-          AND e.event_id <= ${encode(upTo)}${Bucket.andSame(sql, "e", "t")})
+    const rows = yield* sql<StepRow>`SELECT ${columns} FROM steps t ${indexed(index)} ${joins()}
+      WHERE ${sql.and(conditions)}
       ORDER BY t.received_at, t.session_number, t.pack_number, t.text_start LIMIT ${limit}`
     return rows.map(toStep)
   })
