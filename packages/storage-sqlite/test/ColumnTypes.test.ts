@@ -18,7 +18,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { withRecorder } from "./WithRecorder.ts"
 
-const { Calls } = StorageSuite
+const { Calls, Steps } = StorageSuite
 
 const folder = mkdtempSync(join(tmpdir(), "tachograph-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -32,6 +32,15 @@ let ids: ReadonlyArray<Effect.Success<ReturnType<typeof Calls.record>>> = []
 
 beforeAll(async () => {
   ids = await withRecorder(whole, (recorder) => Effect.forEach(sent, (call) => Calls.record(recorder, call)))
+  await withRecorder(whole, (recorder) =>
+    Effect.forEach(["one", "two"], (session) =>
+      recorder.recordSteps({
+        session: SessionId.make(session),
+        agent: AgentName.make("agent 5"),
+        steps: [1, 2, 3].map((n) => Steps.stepOf(n))
+      })
+    )
+  )
 })
 
 /** Returns the path of a copy in which a column of every row has another value. */
@@ -61,6 +70,10 @@ const read = (recorder: Recorder["Service"]) =>
     }
     for (const order of ["asc", "desc"] as const) {
       expect(["ok", "event-damaged"]).toContain(yield* tagOf(recorder.listEvents({ order, limit: 100 })))
+    }
+    for (const limit of [2, 10]) {
+      const { damaged, rows } = yield* recorder.listSteps(SessionId.make("one"), { limit })
+      expect(damaged + rows.length).toBe(Math.min(limit, 3))
     }
     yield* recorder.storageUsage(10)
     return Array.from(answers)
@@ -126,6 +139,11 @@ describe("a value of another type than its column's", () => {
     ],
     ["events", "received_after", "'7 text'", ["event-damaged"]],
     ["shared_piece_owners", "sha256", asText("sha256"), ["as sent"]],
+    ["steps", "trace_id", asText("trace_id"), ["as sent"]],
+    ["steps", "span_id", asText("span_id"), ["as sent"]],
+    ["steps", "occurred_at", "'{bad'", ["as sent"]],
+    ["steps", "received_at", "'{bad'", ["as sent"]],
+    ["steps", "text_bytes", "'{bad'", ["as sent"]],
     ["idempotency_keys", "event_id", asText("event_id"), ["as sent"]],
     ["sessions", "history", "'{bad'", ["as sent"]],
     ["sessions", "packs", "'{bad'", ["as sent"]],

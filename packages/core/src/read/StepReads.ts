@@ -7,7 +7,7 @@ import { Damage } from "../payload/format/Damage.ts"
 import type { Storage } from "../Storage.ts"
 import * as Checksum from "../storage/Checksum.ts"
 import type { Result } from "../storage/Result.ts"
-import { placeOf, type StepPlace, type StoredStep } from "../storage/Steps.ts"
+import { comparePlaces, placeOf, type StepPlace, type StoredStep } from "../storage/Steps.ts"
 import * as EventReader from "./EventReader.ts"
 import { orDamage } from "./OrDamage.ts"
 import type { UnpackedCache } from "./UnpackedCache.ts"
@@ -100,7 +100,9 @@ export const make = (storage: Storage["Service"], unpacked: UnpackedCache): Step
     if (reserve !== undefined && !(yield* reserve(bytes))) return yield* new Overloaded()
     const steps = yield* withTexts(EventReader.sourceOf(storage, unpacked), project, state.number, rows, concurrency)
     const whole = steps.flatMap((step) => (step instanceof Damage ? [] : [step]))
-    const next = rows.length < found.length ? placeOf(rows.at(-1)!) : undefined
+    const last = rows.length < found.length ? placeOf(rows.at(-1)!) : undefined
+    // Damage can put a row elsewhere than where its place is: then a client would read this page again and again.
+    const next = last && after && comparePlaces(last, after) <= 0 ? undefined : last
     return { rows: whole, damaged: steps.length - whole.length, next }
   })
 
