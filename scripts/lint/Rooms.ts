@@ -151,7 +151,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "search",
       "search finds texts in what is stored; it must not import record.",
-      ...["domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
+      ...["Sorted.ts", "domain", "payload/format", "payload", "storage", "Storage.ts", "read"]
     ),
     room(
       "erase",

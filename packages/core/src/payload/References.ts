@@ -37,12 +37,23 @@ const merged = (ranges: Array<NumberRange>): NumberRanges => {
   return result
 }
 
+/** Visits the templates of a content. */
+const visit = (content: Buffer, visitor: Template.TemplateVisitor): void => {
+  const reader = new ByteReader(content)
+  PackContent.readHead(reader)
+  while (reader.at < content.length) Template.readStep(reader, visitor)
+}
+
 /** The names of the shared pieces that the templates of a content reference, in order. Views of the content. */
 export const sharedIn = (content: Buffer): ReadonlyArray<Buffer> => {
-  const reader = new ByteReader(content)
-  PackContent.skipHead(reader)
   const names: Array<Buffer> = []
-  const visitor: Template.TemplateVisitor = { part: () => {}, history: () => {}, shared: (name) => names.push(name) }
-  while (reader.at < content.length) Template.readStep(reader, visitor)
+  visit(content, { part: () => {}, history: () => {}, shared: (name) => names.push(name) })
   return names
+}
+
+/** The numbers of the parts that they reference. */
+export const partsIn = (content: Buffer): ReadonlyArray<number> => {
+  const numbers: Array<number> = []
+  visit(content, { part: (number) => numbers.push(number), history: () => {}, shared: () => {} })
+  return numbers
 }

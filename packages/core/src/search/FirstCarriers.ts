@@ -12,6 +12,7 @@ import type { Storage } from "../Storage.ts"
 import type { EventPack } from "../storage/Stored.ts"
 import type { Hit, HitReader } from "./Hits.ts"
 import type { PackScan, ScannedSession } from "./PackScan.ts"
+import * as StepPieces from "./StepPieces.ts"
 
 /** What a request looks at of a session to learn whether a text was carried before (bytes). */
 const maxBackBytes = 64 * 1024 * 1024
@@ -216,22 +217,19 @@ export class FirstCarriers {
   })
 }
 
-/** Whether a pack of an event that was erased may have the text for a later event. */
-export const hasErased = ({ candidates, erased }: ScannedSession, pack: number): boolean => {
+/** Whether a pack of an event that was erased, or of steps, may have the text for a later event. */
+export const hasErased = (scanned: ScannedSession, pack: number): boolean => {
+  const { candidates, erased } = scanned
   for (const number of erased) if (number < pack && candidates.has(number)) return true
+  for (const number of StepPieces.reachedBy(scanned, pack)) if (candidates.has(number)) return true
   return false
 }
 
-/** The packs of no event from which a later event may have a piece that has the text, in ascending order. */
-const withoutEventsBelow = ({ erased, ofSteps }: ScannedSession, pack: number): ReadonlyArray<number> => {
-  // A piece of steps may be within one of later steps.
-  let first = Number.POSITIVE_INFINITY
-  for (const number of erased) if (ofSteps.has(number)) first = Math.min(first, number)
-  const later = [...ofSteps].filter((number) => number > first)
-  return Array.from(new Set([...erased, ...later]))
+/** The packs of no event from which an event may have pieces, in ascending order. */
+const withoutEventsBelow = (scanned: ScannedSession, pack: number): ReadonlyArray<number> =>
+  Array.from(new Set([...scanned.erased, ...StepPieces.reachedBy(scanned, pack)]))
     .filter((number) => number < pack)
     .sort((a, b) => a - b)
-}
 
 /** Whether an event may have the text: in its own pack, or in a piece that it has of an event that was erased. */
 const isCandidate = (scanned: ScannedSession, pack: number): boolean =>

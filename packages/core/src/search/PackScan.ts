@@ -15,6 +15,7 @@ import type { Storage } from "../Storage.ts"
 import type { EventPack, RangedPack, SessionRange } from "../storage/Stored.ts"
 import type { Needle } from "./Needle.ts"
 import { SharedVerdicts } from "./SharedVerdicts.ts"
+import * as StepPieces from "./StepPieces.ts"
 
 /** Larger packs stand alone, and are read one by one (bytes). */
 const maxPackBytes = 40 * 1024
@@ -32,10 +33,10 @@ const maxAttempts = 3
 interface ScannedPacks {
   /** The numbers of the packs that may hold the text. */
   readonly candidates: Set<number>
-  /** The packs whose events were erased, and those of steps that may hold the text: others may have what is in them. */
+  /** The packs whose events were erased: others may have what is in them. */
   readonly erased: Set<number>
-  /** All packs of steps. */
-  readonly ofSteps: Set<number>
+  /** The packs that were looked at of a session with `isOfErased`, with their parts. */
+  readonly parts: Map<number, StepPieces.PackParts>
   readonly damaged: Map<number, Damage>
   /** Those that were looked at and do not have it. */
   readonly others: Set<number>
@@ -50,7 +51,7 @@ interface SharedIn {
 }
 
 /** All packs from `from` to `to` were looked at. */
-export interface ScannedSession extends Omit<ScannedPacks, "shared"> {
+export interface ScannedSession extends Omit<ScannedPacks, "shared">, StepPieces.StepPieces {
   readonly session: number
   readonly to: number
   from: number
@@ -178,7 +179,7 @@ export class PackScan {
       const found: ScannedPacks = {
         candidates: new Set(),
         erased: new Set(),
-        ofSteps: new Set(),
+        parts: new Map(),
         damaged: new Map(),
         others: new Set(),
         shared: []
@@ -193,10 +194,12 @@ export class PackScan {
       }
       for (const pack of found.candidates) scanned.candidates.add(pack)
       for (const pack of found.erased) scanned.erased.add(pack)
-      for (const pack of found.ofSteps) {
-        scanned.ofSteps.add(pack)
-        if (found.candidates.has(pack)) scanned.erased.add(pack)
-      }
+      for (const [pack, parts] of found.parts) scanned.parts.set(pack, parts)
+      const steps = packs.flatMap(({ isOfSteps, number }) => {
+        const parts = isOfSteps && number >= from ? found.parts.get(number) : undefined
+        return parts === undefined ? [] : [{ number, ...parts }]
+      })
+      scanned.steps.unshift(...steps)
       for (const [pack, damage] of found.damaged) scanned.damaged.set(pack, damage)
       for (const pack of found.others) {
         if (!found.candidates.has(pack) && !found.damaged.has(pack)) scanned.others.add(pack)
@@ -215,10 +218,8 @@ export class PackScan {
     packs: ReadonlyArray<RangedPack>,
     found: ScannedPacks
   ): Effect.fn.Return<number, StorageUnavailable> {
-    for (const { isKept, isOfSteps, number } of packs) {
-      if (!isKept) found.erased.add(number)
-      else if (isOfSteps) found.ofSteps.add(number)
-    }
+    for (const { isKept, number } of packs) if (!isKept) found.erased.add(number)
+    const hasParts = packs.some(({ isOfErased }) => isOfErased)
     let lowest = from
     let isFirst = true
     /** Small packs that follow each other. */
@@ -235,7 +236,7 @@ export class PackScan {
             found.damaged.set(number, new Damage("The start of its chain is missing"))
         }
       }
-      for (const chain of chains) this.#open(chain, found)
+      for (const chain of chains) this.#open(chain, found, hasParts)
       small = []
       isFirst = false
     }
@@ -252,7 +253,7 @@ export class PackScan {
       } else lookAtSmall()
       const read = yield* orDamage(this.#storage.readPacks(this.#project, session, [{ from: number, to: number }]))
       const large = read instanceof Damage ? [{ number, bytes: nothing }] : read
-      for (const chain of Pack.chainsOf(large)) this.#open(chain, found)
+      for (const chain of Pack.chainsOf(large)) this.#open(chain, found, hasParts)
       yield* Effect.yieldNow
     }
     if (small.length > 0) lookAtSmall()
@@ -263,20 +264,21 @@ export class PackScan {
     return Math.min(lowest, to)
   })
 
-  #open(chain: Pack.StoredChain, found: ScannedPacks): void {
+  #open(chain: Pack.StoredChain, found: ScannedPacks, hasParts: boolean): void {
     const { damage, damaged, packs } = Pack.openChain(chain)
     for (const number of damaged) found.damaged.set(number, damage!)
     if (packs.length === 0) return
     const span = spanOf(packs)
-    if (span === undefined) for (const pack of packs) this.#lookIn(pack.content, [pack], found)
-    else this.#lookIn(span, packs, found)
+    if (span === undefined) for (const pack of packs) this.#lookIn(pack.content, [pack], found, hasParts)
+    else this.#lookIn(span, packs, found, hasParts)
     for (const { content } of packs) Memory.free(content)
   }
 
   #lookIn(
     bytes: Buffer,
     packs: ReadonlyArray<Pack.OpenPack>,
-    { candidates, damaged, others, shared }: ScannedPacks
+    { candidates, damaged, others, parts, shared }: ScannedPacks,
+    hasParts: boolean
   ): void {
     this.#packBytes += bytes.length
     const text = bytes.toString("latin1")
@@ -289,6 +291,7 @@ export class PackScan {
       if (hit !== -1 && hit < end) candidates.add(number)
       else others.add(number)
       try {
+        if (hasParts) parts.set(number, StepPieces.partsOf(content))
         for (const name of References.sharedIn(content)) {
           shared.push({ pack: number, key: Join.keyOf(name) })
         }
@@ -317,7 +320,8 @@ const startAt = (session: number, pack: number): ScannedSession => ({
   bytes: 0,
   candidates: new Set(),
   erased: new Set(),
-  ofSteps: new Set(),
+  parts: new Map(),
+  steps: [],
   damaged: new Map(),
   others: new Set()
 })

@@ -164,7 +164,7 @@ export const define = (test: Test) => {
         const messages = [{ role: "tool", content: (JSON.parse(text) as { readonly result: string }).result }]
         yield* Calls.record(recorder, call({ inputs: JSON.stringify({ messages }) }))
         expect((yield* bytes) - between).toBeLessThan(200)
-        // A search finds it with the call, which has it of the step.
+        // A search finds it with the call, which has it of the step, and nothing of what only steps say.
         const found = yield* recorder.search({
           text: "about tolls",
           isCaseSensitive: true,
@@ -172,6 +172,24 @@ export const define = (test: Test) => {
           limit: 10
         })
         expect(found.results).toHaveLength(1)
+        // Of a step that has it of another one.
+        const part = JSON.stringify({ type: "text", text: `within ${text.slice(11, -2)}` })
+        const inner = stepOf(2, { attributes: JsonText.unsafe(`{"a":[${part}]}`) })
+        yield* recorder.recordSteps({ session: s1, steps: [inner] })
+        const message = `{"role":"user","content":[${part}]}`
+        const outer = stepOf(3, { attributes: JsonText.unsafe(`{"b":[${message}]}`) })
+        yield* recorder.recordSteps({ session: s1, steps: [outer] })
+        const inStep = stepOf(4, { attributes: JsonText.unsafe(`{"c":"elsewhere ${"of no call. ".repeat(50)}"}`) })
+        yield* recorder.recordSteps({ session: s1, steps: [inStep] })
+        yield* Calls.record(recorder, call({ inputs: `{"messages":[${message}]}` }))
+        for (const [text, results] of [
+          ["within What", 1],
+          ["elsewhere", 0],
+          ["about tolls", 2]
+        ] as const) {
+          const { results: all } = yield* recorder.search({ text, isCaseSensitive: true, after: undefined, limit: 10 })
+          expect([text, all.length]).toEqual([text, results])
+        }
         yield* looksRight(storage)
       })
     ))

@@ -46,13 +46,11 @@ export const piecesIn = ({ history, parts }: Pick<Contents, "history" | "parts">
   return pieces
 }
 
-const readHead = (reader: ByteReader): ContentHead => ({
+/** Leads from the start of a content to its first template. */
+export const readHead = (reader: ByteReader): ContentHead => ({
   before: { history: reader.integer(), parts: reader.integer() },
   added: { history: reader.integer(), parts: reader.integer() }
 })
-
-/** Leads from the start of a content to its first template. */
-export const skipHead = (reader: ByteReader): void => void readHead(reader)
 
 /** The number of pieces of a content, erased ones included. */
 export const addedPieces = (content: Buffer): number => {
