@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { goTo, openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, result, text, thinking, tool, user } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
+import * as Spans from "./Spans.ts"
 
 useBrowser()
 let server: Server
@@ -42,6 +43,29 @@ const payloads = {
 
 const nameOf = (payload: string): string => payload.replaceAll("\u0000", "").slice(0, 200)
 
+/** A session of its own, as spans tell it. */
+const spansOf = (session: string): string => `spans of ${session}`
+
+const recordSpans = (name: string, session: string, payload: string) => {
+  const asked = Spans.says("assistant", Spans.asks("1", name, { [name]: payload }))
+  const failed = {
+    "gen_ai.tool.call.result": payload,
+    "error.type": name,
+    "error.message": payload,
+    [payload]: payload
+  }
+  const place = { trace: 1, name, at: [0, 5] } as const
+  return Spans.told(
+    server.client,
+    spansOf(session),
+    [
+      { ...place, id: 1, attributes: Spans.chat([Spans.says("user", Spans.text(payload))], asked) },
+      { ...place, id: 2, parent: 1, attributes: Spans.ran(name, "1", failed) }
+    ],
+    { scope: payload, service: name }
+  )
+}
+
 /** The payload wherever a stranger can put it. */
 const record = async (session: string, payload: string) => {
   const name = nameOf(payload)
@@ -63,6 +87,7 @@ const record = async (session: string, payload: string) => {
   await conversation.call([user(payload)], [thinking(payload), text(payload), tool("1", name, { [name]: payload })])
   const id = await conversation.call([result("1", payload)], [text(payload)])
   await conversation.fail(user(payload), name)
+  await recordSpans(name, session, payload)
   return { id, fingerprint }
 }
 
@@ -132,12 +157,17 @@ describe("what a stranger sent", () => {
       const own = encodeURIComponent(nameOf(payload))
       await visit(page, [
         ...tabs(id),
+        [`sessions/${encodeURIComponent(spansOf(session))}`, ".call-mark .rebuilt", ".tool .fold"],
         [`agents/${own}`, ".prompts.tools tbody tr", ".configuration"],
         [`agents/${own}/compare?from=${own}&to=${own}`, ".settings"],
         [`people/${own}`, ".fold .value"],
         [`fingerprints/${fingerprint}?with=${fingerprintId}`, ".packages"],
         [`search?q=${encodeURIComponent(payload.slice(0, 12))}`, ".results li"]
       ])
+      await goTo(page, `#/sessions/${encodeURIComponent(spansOf(session))}?view=timeline`)
+      await page.locator("summary.span-line").click()
+      await page.locator(".timeline .fold .value").waitFor()
+      expect([name, await found(page)]).toEqual([name, nothing])
       expect([name, foreign, complaints]).toEqual([name, [], []])
     }
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { openWithKey, useBrowser } from "./Browser.ts"
 import { Conversation, registered, text, user } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
+import * as Spans from "./Spans.ts"
 
 useBrowser()
 let server: Server
@@ -68,6 +69,34 @@ describe("a session of 10,000 messages", () => {
         )
         .toEqual(["list-row"])
     }
+  })
+})
+
+describe("a session of 10,000 steps", () => {
+  beforeAll(async () => {
+    const asked = Spans.says("assistant", Spans.asks("id 9999", "read", {}))
+    const tool = (number: number): Spans.Told => ({
+      ...{ trace: 1, id: number + 2, parent: 1, name: `read ${number}`, at: [10 + number, 20 + number] },
+      attributes: Spans.ran("read", `id ${number}`, { "gen_ai.tool.call.result": "A line.\n".repeat(100) })
+    })
+    await Spans.told(server.client, "steps", [
+      { trace: 1, id: 1, name: "chat", at: [0, 5], attributes: Spans.chat([], asked) },
+      ...Array.from({ length: 10_000 }, (_, number) => tool(number))
+    ])
+  })
+
+  it("has few elements, finds the last one, and knows which of them a message asked for", async () => {
+    const { complaints, page } = await visit("#/sessions/steps?view=timeline")
+    await page.getByText("1 call, 10,000 steps").waitFor()
+    expect(await page.locator(".list-row").count()).toBeLessThan(100)
+    await page.keyboard.press("Control+f")
+    await page.getByRole("textbox", { name: "Find in this page" }).fill("read 9999")
+    await expect.poll(() => page.locator(".find output").innerText()).toBe("1 of 1")
+    await page.locator("summary").getByText("read 9999", { exact: true }).click()
+    await page.locator(".timeline .fold").getByText("id 9999").waitFor()
+    await page.getByRole("button", { name: "Timeline" }).click()
+    await page.locator(".tool > summary").getByText("10 ms").waitFor()
+    expect(complaints).toEqual([])
   })
 })
 

@@ -11,6 +11,7 @@ import * as Questions from "./pages/Questions.ts"
 import * as Search from "./pages/Search.ts"
 import * as Session from "./pages/Session.ts"
 import * as Sessions from "./pages/Sessions.ts"
+import * as Steps from "./pages/Steps.ts"
 import * as Texts from "./pages/Texts.ts"
 import * as Threads from "./pages/Threads.ts"
 import { useWorld } from "./pages/World.ts"
@@ -22,6 +23,7 @@ for (const { define } of [
   Sessions,
   Lists,
   Session,
+  Steps,
   Texts,
   Threads,
   Call,

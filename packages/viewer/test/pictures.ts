@@ -7,6 +7,7 @@
 import chromium from "@sparticuz/chromium"
 import { MemoryStorage } from "@tachograph/core"
 import { createTachograph } from "@tachograph/router"
+import { HttpClient } from "@tachograph/testkit"
 import { mkdirSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -16,6 +17,7 @@ import { chromium as playwright, type Page } from "playwright-core"
 import * as Desk from "./pictures/Desk.ts"
 import * as Harbour from "./pictures/Harbour.ts"
 import { Recording } from "./pictures/Recording.ts"
+import { recordTraced } from "./Spans.ts"
 
 const folder = process.argv[2] ?? fileURLToPath(new URL("../../../docs/viewer", import.meta.url))
 mkdirSync(folder, { recursive: true })
@@ -58,6 +60,7 @@ const recorded = async (now: Date): Promise<void> => {
   const answers = await ask("POST", "import", recording.lines())
   const failed = answers.split("\n").find((line) => line.includes('"failed","error"'))
   if (failed !== undefined) throw new Error(failed)
+  await recordTraced(HttpClient.open(url, undefined), "tide-desk-0614")
 }
 
 interface Picture {
@@ -83,6 +86,12 @@ const picturesOf = (ids: ReadonlyArray<string>): ReadonlyArray<Picture> => {
       place: `${session}?call=${ids[0]}`,
       shows: "tide_table",
       act: (page) => page.getByText("tide_table").first().click()
+    },
+    {
+      name: "timeline",
+      place: "#/sessions/tide-desk-0614?view=timeline",
+      shows: "execute_tool forecast",
+      act: (page) => page.getByText("execute_tool tide_table").click()
     },
     {
       name: "rewrite",

@@ -1,31 +1,9 @@
 /** Calls that were put together from what OpenTelemetry told: a rebuilt one is not taken for a verbatim one. */
-import type { EventSummary } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
 import { plain } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 import { Fact } from "./Facts.tsx"
-
-type Told = Pick<EventSummary, "recorded">
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** What is said of the span that an event or a step was made of. Other programs may have recorded other things. */
-const otlpOf = (of: Told): Fields | undefined => {
-  const otlp = of.recorded?.["otlp"]
-  return typeof otlp === "object" && otlp !== null ? (otlp as Fields) : undefined
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
-
-const scopeOf = (otlp: Fields): string => `${textOf(otlp["scope"])} ${textOf(otlp["scope_version"])}`.trim()
-
-const isRebuilt = (of: Told): boolean => of.recorded?.["rebuilt"] === true
-
-/** Texts of a list in `otlp`: which bodies are verbatim, which attributes were cut. */
-const listIn = (of: Told, field: string): ReadonlyArray<string> => {
-  const list = otlpOf(of)?.[field]
-  return Array.isArray(list) ? list.filter((each) => typeof each === "string") : []
-}
+import { isRebuilt, listIn, otlpOf, textOf, type Told } from "./Recorded.ts"
 
 /** How much of the call is not the wire's, as a sentence. */
 const meaningOf = (call: Told): string => {
@@ -44,14 +22,14 @@ const factsOf = (call: Told): ReadonlyArray<readonly [name: string, value: strin
   const cut = listIn(call, "cut")
   return (
     [
-      ["Scope", scopeOf(otlp)],
+      ["Scope", `${textOf(otlp["scope"])} ${textOf(otlp["scope_version"])}`.trim()],
       ["Span", textOf(otlp["span"])],
       ["Service", textOf(otlp["service"])],
       [
         "Dropped",
         typeof dropped === "number" && dropped > 0 ? `${Format.counted(dropped, "attribute")} by its SDK` : ""
       ],
-      ["Cut", cut.join(", ")]
+      ["Cut at the end", cut.join(", ")]
     ] as const
   ).filter(([, value]) => value !== "")
 }

@@ -14,6 +14,7 @@ export type {
   SearchResult,
   Session,
   SessionCall as Call,
+  Step,
   UsageGroup as UsageRow
 } from "@tachograph/client/api"
 

@@ -8,6 +8,8 @@ export const define = (world: World) => {
     ["sessions", () => "#/sessions", "other 20"],
     ["a session", () => world.sessionPlace, "The lighthouse was painted"],
     ["the table of calls", () => `${world.sessionPlace}?view=table`, "rewritten"],
+    ["a session of OpenTelemetry", () => "#/sessions/traced", "from its span"],
+    ["the timeline", () => "#/sessions/traced?view=timeline", "execute_tool tide_table"],
     ["what a call added", () => `#/events/${world.ids[1]}`, "Answer of a tool"],
     ["a call with a rewritten history", () => `#/events/${world.ids[3]}`, "History rewritten"],
     ["all that a call sent", () => `#/events/${world.ids[1]}?tab=input`, "read_file"],

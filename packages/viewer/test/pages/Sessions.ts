@@ -72,7 +72,7 @@ export const define = (world: World) => {
       await page.waitForURL(/agent=keeper/)
       await expect.poll(() => page.getByRole("row").count()).toBe(3)
       await page.goBack()
-      await expect.poll(() => page.getByRole("row").count()).toBe(25)
+      await expect.poll(() => page.getByRole("row").count()).toBe(26)
     })
 
     it("lets a person go on typing while a date filters", async () => {

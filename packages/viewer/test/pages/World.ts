@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type AtEnd, openWithKey, useBrowser } from "../Browser.ts"
 import { Conversation, recordRun, registered, text, user } from "../Conversation.ts"
 import { apiKey, type Server, start } from "../Server.ts"
+import { recordTraced } from "../Spans.ts"
 import { Visitor } from "../Visitor.ts"
 
 export class World {
@@ -48,6 +49,7 @@ const record = async (world: World): Promise<void> => {
   await sharing.call([user("Are you careful?")], [text("I am.")])
   const copied = new Conversation(client, world.otherFingerprintId, "the same prompt", { agent: "copyist" })
   await copied.call([user("Copy")], [text("Copied")])
+  await recordTraced(client, "traced")
   await client.put("/api/v1/people/ada", { properties: { team: "lighthouse" } })
   for (let number = 1; number <= 20; number++) {
     const other = new Conversation(client, fingerprintId, `other ${number}`)

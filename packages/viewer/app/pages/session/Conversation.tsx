@@ -44,7 +44,7 @@ interface Props {
 }
 
 const useRow = ({ find: { current, words }, of, selected }: Props) => {
-  const { answered, carried, stream, threadOf, threads } = of
+  const { answered, carried, stream, threadOf, threads, toolCalls } = of
   const { items, results } = stream
   const reading = Reading.use()
   return (index: number) => {
@@ -64,6 +64,7 @@ const useRow = ({ find: { current, words }, of, selected }: Props) => {
               message={item.message}
               results={results}
               answered={answered}
+              toolCalls={toolCalls}
               carried={carried.get(item.message.number)}
               {...reading}
             />

@@ -2,7 +2,7 @@
 import { Damaged } from "../../parts/Damaged.tsx"
 import { Parts, type Shown } from "../../parts/message/Parts.tsx"
 import { roleClass } from "../../parts/message/roleClass.ts"
-import type { Message, Part } from "../../server/Types.ts"
+import type { Message, Part, Step } from "../../server/Types.ts"
 import { Plain } from "../../text/Plain.tsx"
 import type { Carried } from "./Carried.ts"
 import type { Result } from "./StreamItems.ts"
@@ -11,10 +11,11 @@ interface Props extends Shown {
   readonly message: Message
   readonly results: ReadonlyMap<Part, Result>
   readonly answered: ReadonlySet<Part>
+  readonly toolCalls: ReadonlyMap<Part, Step>
   readonly carried: Carried | undefined
 }
 
-export const MessageRow = ({ answered, carried, message, results, ...shown }: Props) => (
+export const MessageRow = ({ answered, carried, message, results, toolCalls, ...shown }: Props) => (
   <div class={roleClass(message.role)}>
     <div class="role">
       <Plain text={message.role} />
@@ -29,6 +30,7 @@ export const MessageRow = ({ answered, carried, message, results, ...shown }: Pr
       <Parts
         parts={message.parts}
         resultOf={(part) => results.get(part)?.part}
+        stepOf={(part) => toolCalls.get(part)}
         isElsewhere={(part) => answered.has(part)}
         {...shown}
       />

@@ -10,12 +10,15 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import type { Thread } from "./Threads.ts"
+import { toggle, type View } from "./View.ts"
 
 interface Props {
   readonly session: Session
   readonly threads: ReadonlyArray<Thread>
   readonly thread: number | undefined
-  readonly isTable: boolean
+  readonly view: View
+  /** Whether the timeline has more than the calls. */
+  readonly hasSteps: boolean
   readonly isFollowing: boolean
   readonly isSideOpen: boolean
   readonly openSide: () => void
@@ -105,7 +108,7 @@ const ReadingToggle = ({ of: { keys, name, run, useIsOn } }: { readonly of: (typ
 )
 
 export const SessionHead = (props: Props) => {
-  const { find, follow, isFollowing, isSideOpen, isTable, nextError, openSide, session, thread, threads } = props
+  const { find, follow, hasSteps, isFollowing, isSideOpen, nextError, openSide, session, thread, threads, view } = props
   return (
     <header class="session-head">
       <div class="titles">
@@ -114,7 +117,10 @@ export const SessionHead = (props: Props) => {
       </div>
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">
         {threads.length > 1 && <ThreadChoice thread={thread} threads={threads} />}
-        <Toggle name="Table" keys="v" isOn={isTable} toggle={() => Route.amend({ view: isTable ? null : "table" })} />
+        <Toggle name="Table" keys="v" isOn={view === "table"} toggle={() => toggle(view, "table")} />
+        {(hasSteps || view === "timeline") && (
+          <Toggle name="Timeline" keys="s" isOn={view === "timeline"} toggle={() => toggle(view, "timeline")} />
+        )}
         {Reading.switches.map((each) => (
           <ReadingToggle key={each.keys} of={each} />
         ))}

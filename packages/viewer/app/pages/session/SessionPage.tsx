@@ -2,7 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { FindBar } from "../../find/FindBar.tsx"
 import { Reconnecting, RestMissing } from "../../parts/Banner.tsx"
+import { otlpOf } from "../../parts/Recorded.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { useLazy } from "../../parts/useLazy.ts"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import { plain } from "../../text/Hidden.ts"
@@ -17,11 +19,15 @@ import { useFound } from "./useFound.ts"
 import { useSelected } from "./useSelected.ts"
 import { useSession } from "./useSession.ts"
 import { useSessionKeys } from "./useSessionKeys.ts"
+import { useSteps } from "./useSteps.ts"
 import { useStream } from "./useStream.ts"
+import { viewOf } from "./View.ts"
 import type { ListHandle } from "./VirtualList.tsx"
 
 /** How far from its end the list is no longer followed (pixels). */
 const followedPixels = 1_600
+
+const loadTimeline = () => import("./Timeline.tsx").then(({ Timeline }) => Timeline)
 
 export const SessionPage = ({ query, rest }: PageProps) => {
   const id = rest[0]!
@@ -31,20 +37,28 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   const [isSideOpen, setSideOpen] = useState(false)
   const scroller = useRef<HTMLDivElement>(null)
   const list = useRef<ListHandle>(null)
-  const isTable = query.get("view") === "table"
+  const view = viewOf(query)
+  const isStream = view === "stream"
   const thread = Number(query.get("thread")) || undefined
 
-  const of = useStream(calls, messages, thread)
+  const steps = useSteps(id, {
+    isReady: !isLoading && calls.length > 0,
+    version: `${calls.length} ${view === "timeline"}`,
+    mayCome: calls.some((call) => otlpOf(call) !== undefined)
+  })
+  const Timeline = useLazy(loadTimeline, view === "timeline")
+  const of = useStream(calls, messages, steps.steps, thread)
   const { carried, shown, stream, threads } = of
   const count = stream.items.length
   const selected = useSelected(query, stream)
-  const wanted = `${selected.named} ${thread} ${isTable}`
-  const place = { selected: selected.index, wanted, isHidden: isTable }
+  const wanted = `${selected.named} ${thread} ${isStream}`
+  const place = { selected: selected.index, wanted, isHidden: !isStream }
   const stay = useArrival({ ...place, scroller, list, count, isLoading, isFollowing })
-  const find = useFound(stream, scroller, list)
+  const hasSteps = steps.steps.length > 0
+  const find = useFound(count, of.wordsAt, scroller, list)
   const follow = () => setFollowing((following) => !following)
   const closeSide = () => setSideOpen(false)
-  const keys = useSessionKeys({ id, isTable, selected, count, find, isSideOpen, closeSide, follow })
+  const keys = useSessionKeys({ id, view, hasSteps, selected, count, find, isSideOpen, closeSide, follow })
   useEffect(() => {
     document.title = `${plain(Words.line(session?.title ?? id, 60))} · Tachograph`
   }, [session, id])
@@ -59,7 +73,7 @@ export const SessionPage = ({ query, rest }: PageProps) => {
   return (
     <div class="session">
       <SessionHead
-        {...{ session, threads, thread, isTable, isFollowing, isSideOpen, follow }}
+        {...{ session, threads, thread, view, hasSteps, isFollowing, isSideOpen, follow }}
         openSide={() => setSideOpen((isOpen) => !isOpen)}
         find={keys.openFind}
         nextError={keys.nextError}
@@ -70,15 +84,17 @@ export const SessionPage = ({ query, rest }: PageProps) => {
         selected={call?.event_id}
         select={(call) => Route.amend({ call: call.event_id, message: null, view: null })}
       />
-      {find.isOpen && !isTable && <FindBar {...find} count={find.occurrences.length} />}
+      {find.isOpen && isStream && <FindBar {...find} count={find.occurrences.length} />}
       {state.error !== undefined && (
         <RestMissing error={state.error} again={state.error.isTemporary ? state.resume : state.again} />
       )}
       {!state.isConnected && <Reconnecting />}
       <div class="columns">
-        {isTable ? (
-          <CallsTable calls={calls} shown={shown} selected={call?.event_id} />
-        ) : (
+        {view === "table" && <CallsTable calls={calls} shown={shown} selected={call?.event_id} />}
+        {view === "timeline" && Timeline !== undefined && (
+          <Timeline {...{ calls, steps, shown }} selected={call?.event_id} />
+        )}
+        {isStream && (
           <Conversation
             {...{ of, selected, find, isLoading, scroller, list, stay }}
             scrolled={(pixelsToEnd) => isFollowing && pixelsToEnd > followedPixels && setFollowing(false)}

@@ -1,6 +1,7 @@
 /** A session as one growing stream: each call as a mark, and after it the messages that it added. */
 import * as Pairs from "../../parts/message/Pairs.ts"
-import type { Call, Message, Part } from "../../server/Types.ts"
+import * as ToolSteps from "../../parts/message/ToolSteps.ts"
+import type { Call, Message, Part, Step } from "../../server/Types.ts"
 import * as Words from "../../text/Words.ts"
 
 /** What a tool answered, and the message that holds it. */
@@ -42,13 +43,35 @@ const pairsOf = (calls: ReadonlyArray<Call>, messages: ReadonlyArray<Message>) =
   )
 }
 
+/** With what only the steps of tools tell of their answers. */
+const withTold = (
+  messages: ReadonlyArray<Message>,
+  results: ReadonlyMap<Part, Result>,
+  toolCalls: ReadonlyMap<Part, Step>
+): ReadonlyMap<Part, Result> => {
+  if (toolCalls.size === 0) return results
+  const all = new Map(results)
+  for (const message of messages) {
+    for (const part of message.parts) {
+      const step = toolCalls.get(part)
+      const told = step && ToolSteps.answerOf(step)
+      const known = results.get(part)
+      if (told === undefined || (known !== undefined && !ToolSteps.isPlaceholder(known.part))) continue
+      all.set(part, { message: known?.message ?? message, part: told })
+    }
+  }
+  return all
+}
+
 /** Only the calls of `shown`, where it is given. */
 export const streamOf = (
   calls: ReadonlyArray<Call>,
   messages: ReadonlyArray<Message>,
-  shown: ReadonlySet<string> | undefined
+  shown: ReadonlySet<string> | undefined,
+  toolCalls: ReadonlyMap<Part, Step> = new Map()
 ): Stream => {
-  const { answers, results } = pairsOf(calls, messages)
+  const { answers, results: said } = pairsOf(calls, messages)
+  const results = withTold(messages, said, toolCalls)
   const byEvent = new Map<string, Array<Message>>()
   for (const message of messages) {
     const own = byEvent.get(message.event_id)
@@ -71,20 +94,20 @@ export const streamOf = (
   return { items, results, callsById }
 }
 
-const texts = new WeakMap<Message, string>()
+const texts = new WeakMap<Message, { readonly words: string; readonly answers: ReadonlyArray<Part> }>()
 
 /** What an item says, for finding: a tool's call with what it answered. In lower case. */
 export const wordsOf = (item: Item, results: ReadonlyMap<Part, Result>): string => {
   if (item.kind === "call") return ""
   const { message } = item
+  const answers = message.parts.flatMap((part) => results.get(part)?.part ?? [])
   const known = texts.get(message)
-  if (known !== undefined) return known
-  const answered = message.parts.flatMap((part) => {
-    const result = results.get(part)
-    return result === undefined ? [] : [Words.ofPart(result.part)]
-  })
-  const words = [Words.ofMessage(message), ...answered].join("\n").toLowerCase()
-  texts.set(message, words)
+  // Answers come later than what asked for them.
+  if (known?.answers.length === answers.length && known.answers.every((each, index) => each === answers[index])) {
+    return known.words
+  }
+  const words = [Words.ofMessage(message), ...answers.map(Words.ofPart)].join("\n").toLowerCase()
+  texts.set(message, { words, answers })
   return words
 }
 

@@ -1,18 +1,18 @@
-/** Finds in a session's stream, and marks what is found. */
+/** Finds in rows of which those near the visible part exist, and marks what is found. */
 import type { RefObject } from "preact"
-import { useCallback, useEffect } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import * as Highlight from "../../find/Highlight.ts"
 import { type Find, useFind } from "../../find/useFind.ts"
-import { type Stream, wordsOf } from "./StreamItems.ts"
 import type { ListHandle } from "./VirtualList.tsx"
 
+/** `wordsAt` are in lower case, and another function where rows have changed. */
 export const useFound = (
-  { items, results }: Stream,
+  count: number,
+  wordsAt: (row: number) => string,
   scroller: RefObject<HTMLElement | null>,
   list: RefObject<ListHandle | null>
 ): Find => {
-  const wordsAt = useCallback((row: number) => wordsOf(items[row]!, results), [items, results])
-  const find = useFind(items.length, wordsAt)
+  const find = useFind(count, wordsAt)
   const { current, words } = find
   useEffect(() => {
     if (words === "") return Highlight.clear()

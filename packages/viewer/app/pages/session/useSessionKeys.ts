@@ -8,10 +8,12 @@ import * as Copy from "../../text/Copy.ts"
 import * as Words from "../../text/Words.ts"
 import { isRewrite, type Item } from "./StreamItems.ts"
 import type { Selected } from "./useSelected.ts"
+import { toggle, type View } from "./View.ts"
 
 interface Options {
   readonly id: string
-  readonly isTable: boolean
+  readonly view: View
+  readonly hasSteps: boolean
   readonly selected: Selected
   /** Rows of the stream. */
   readonly count: number
@@ -33,14 +35,16 @@ const isAbove = ([page, ...rest]: ReadonlyArray<string>): boolean =>
   page !== "events" && (page !== "sessions" || rest.length === 0)
 
 /** Returns what buttons do as well. */
-export const useSessionKeys = ({ closeSide, count, find, follow, id, isSideOpen, isTable, selected }: Options) => {
+export const useSessionKeys = (options: Options) => {
+  const { closeSide, count, find, follow, hasSteps, id, isSideOpen, selected, view } = options
   const { call, index, item, step } = selected
-  const isRow = (item: Item) => !isTable || isCall(item)
+  const isStream = view === "stream"
+  const isRow = (item: Item) => isStream || isCall(item)
   /** After the last one, the first. */
   const nextError = () => step(index, 1, isFailed) || step(-1, 1, isFailed)
   // In the conversation. The table is whole on the page: the browser finds in it.
   const openFind = () => {
-    if (isTable) Route.amend({ view: null })
+    if (!isStream) Route.amend({ view: null })
     find.open()
   }
   const escape = () => {
@@ -57,11 +61,14 @@ export const useSessionKeys = ({ closeSide, count, find, follow, id, isSideOpen,
     { keys: "e", does: "Next error", run: nextError },
     { keys: "Enter", does: "Open the call", run: () => call && Route.go(Route.to(["events", call.event_id])) },
     { keys: "Escape", does: "Close what is open, or back", run: escape },
-    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || isTable ? false : find.open()) },
+    { keys: "Mod+f", does: "Find (twice: the browser's)", run: () => (find.isOpen || !isStream ? false : find.open()) },
     { keys: "/", does: "Find", run: openFind },
     ...Reading.switches,
     { keys: "l", does: "Follow what is new", run: follow },
-    { keys: "v", does: "The stream, or a table of calls", run: () => Route.amend({ view: isTable ? null : "table" }) },
+    { keys: "v", does: "The stream, or a table of calls", run: () => toggle(view, "table") },
+    ...(hasSteps
+      ? [{ keys: "s", does: "The stream, or a timeline of calls and steps", run: () => toggle(view, "timeline") }]
+      : []),
     { keys: "c i", does: "Copy the id", run: () => Copy.text(call?.event_id ?? id) },
     { keys: "c l", does: "Copy the link", run: () => Copy.text(location.href) },
     {

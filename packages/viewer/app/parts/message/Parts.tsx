@@ -2,13 +2,15 @@
 import type { ComponentChildren } from "preact"
 import { useContext, useState } from "preact/hooks"
 import { Sought } from "../../find/Sought.ts"
-import type { Part } from "../../server/Types.ts"
+import type { Part, Step } from "../../server/Types.ts"
 import { bytes, sizeOf } from "../../text/Format.ts"
 import { safeHref, safeImage } from "../../text/Links.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
+import { Duration } from "../Facts.tsx"
 import { Text } from "../Text.tsx"
 import { useSome } from "../useSome.tsx"
+import * as ToolSteps from "./ToolSteps.ts"
 import { Value } from "./Value.tsx"
 
 export interface Shown {
@@ -48,12 +50,33 @@ const textField = (part: Part, name: string): string => Words.textOf(part[name])
 interface ToolProps {
   readonly call: Part
   readonly result: Part | undefined
+  readonly step: Step | undefined
   readonly isOpen: boolean
 }
 
+const toldTitle = "No message is known to answer this call: its answer is what the tool's span tells"
+
+/** What the step of a tool says beside its answer. */
+const StepSays = ({ isTold, step }: { readonly step: Step; readonly isTold: boolean }) => (
+  <>
+    {step.message !== null && (
+      <p class={step.status === "error" ? "bad" : "hint"}>
+        <Plain text={step.message} />
+      </p>
+    )}
+    {isTold && (
+      <p class="hint">
+        {toldTitle}.{ToolSteps.isAnswerCut(step) && " Its end was cut when it was recorded."}
+      </p>
+    )}
+  </>
+)
+
 /** A tool's call and what it answered, on one line. */
-const Tool = ({ call, isOpen, result }: ToolProps) => {
+const Tool = ({ call, isOpen, result, step }: ToolProps) => {
   const answer = result === undefined ? undefined : Words.ofPart(result)
+  const isTold = step !== undefined && result !== undefined && result === ToolSteps.answerOf(step)
+  const isFailed = result?.["is_error"] === true || step?.status === "error"
   return (
     <Fold
       class="tool"
@@ -62,11 +85,21 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
         <>
           <Plain as="b" text={textField(call, "name")} />
           <Plain as="span" class="arguments" text={Words.argumentsLine(call["arguments"])} />
-          {result?.["is_error"] === true && <b class="bad">failed</b>}
+          {isFailed && <b class="bad">failed</b>}
           <span class="answer">
             {answer === undefined ? <i>no answer here</i> : <Plain text={Words.line(answer, 90)} />}
           </span>
+          {isTold && (
+            <span class="rebuilt" title={toldTitle}>
+              from its span
+            </span>
+          )}
           {answer !== undefined && <small>{bytes(sizeOf(answer))}</small>}
+          {step !== undefined && (
+            <small>
+              <Duration ms={step.duration_ms} />
+            </small>
+          )}
         </>
       }
     >
@@ -80,6 +113,7 @@ const Tool = ({ call, isOpen, result }: ToolProps) => {
               <Answer part={result!} text={answer} />
             </>
           )}
+          {step !== undefined && <StepSays step={step} isTold={isTold} />}
         </>
       )}
     </Fold>
@@ -214,18 +248,20 @@ const Single = ({ isMarkdown, isThinkingOpen, part }: SingleProps) => {
 interface Props extends Shown {
   readonly parts: ReadonlyArray<Part>
   readonly resultOf: (part: Part) => Part | undefined
+  /** What tracing tells of a tool that was called. */
+  readonly stepOf?: (part: Part) => Step | undefined
   /** Parts that are shown elsewhere. */
   readonly isElsewhere?: (part: Part) => boolean
 }
 
-export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf }: Props) => {
+export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf, stepOf }: Props) => {
   const own = isElsewhere === undefined ? parts : parts.filter((part) => !isElsewhere(part))
   const [count, more] = useSome(own.length)
   return (
     <>
       {own.slice(0, count).map((part, index) => {
         if (part.type === "tool_call")
-          return <Tool key={index} call={part} result={resultOf(part)} isOpen={areToolsOpen} />
+          return <Tool key={index} call={part} result={resultOf(part)} step={stepOf?.(part)} isOpen={areToolsOpen} />
         return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
       })}
       {more}
