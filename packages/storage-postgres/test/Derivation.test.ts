@@ -144,6 +144,8 @@ it("finds when calls took place in a database that was made without that", () =>
       expect(yield* found).toEqual(expected)
       yield* sql`ALTER TABLE events DROP COLUMN distant_at`
       yield* sql`ALTER TABLE rollups DROP COLUMN last_call`
+      yield* sql`DROP TABLE waiting_parts`
+      yield* sql`DROP TABLE steps`
       yield* sql`DELETE FROM tachograph_migrations WHERE migration_id >= 5`
       yield* Effect.scoped(Layer.build(Layer.provide(SqlStorage.layer(), Layer.succeed(SqlClient.SqlClient, sql))))
       expect(yield* found).toEqual(expected)

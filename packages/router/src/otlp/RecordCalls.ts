@@ -16,6 +16,7 @@ import {
 } from "@tachograph/core"
 import type { TraceId } from "@tachograph/core/domain/Trace"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import { keyOfHeader } from "../events/EventDecoder.ts"
 import { whenThereIsRoom } from "../events/RecordMany.ts"
 import type { Decode } from "../events/SentEvent.ts"
@@ -83,6 +84,13 @@ interface Limits {
   readonly isErased?: IsErased | undefined
 }
 
+/** Traces share locks. */
+const lockCount = 64
+
+/** Whether the idempotency key is enough to find another event of the call: it finds those of one session, which the span itself names. */
+const hasKey = ({ hasContent, span }: Call): boolean =>
+  span.traceId === "" || (hasContent && groupOf(span, []).session !== undefined)
+
 export type RecordCall = ReturnType<typeof make>
 
 export const make = (recorder: Recorder["Service"], storage: Storage["Service"], decode: Decode) => {
@@ -98,12 +106,8 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     return id
   })
 
-  /**
-   * Whether an event of the span exists, whatever its session. An idempotency key finds one of the same session: that is enough where the
-   * span itself names it.
-   */
+  /** Whether an event of the span exists, whatever its session. */
   const exists = Effect.fnUntraced(function* (project: ProjectId, { hasContent, span }: Call) {
-    if (span.traceId === "" || (hasContent && groupOf(span, []).session !== undefined)) return false
     const page = { order: "asc", limit: maxEvents } as const
     const { rows } = yield* storage.findEvents(project, page, { traceId: span.traceId as TraceId }, maxEvents)
     return rows.some(
@@ -124,6 +128,16 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     yield* whenThereIsRoom(recorder.createEvent({ ...event, idempotency }))
   })
 
+  const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
+
+  /** Calls of one trace one after the other: what waits of it may be recorded at the same time as what comes. */
+  const unlessKnown = <E, R>(project: ProjectId, call: Call, record: Effect.Effect<void, E, R>) =>
+    hasKey(call)
+      ? record
+      : locks[Number.parseInt(call.span.traceId.slice(-4), 16) % lockCount]!.withPermits(1)(
+          Effect.flatMap(exists(project, call), (isKnown) => (isKnown ? Effect.void : record))
+        )
+
   const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
 
   /** Fails where the storage does, or has no room: then the call is to be told again. */
@@ -132,10 +146,8 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     call: Call,
     limits: Limits
   ): Effect.Effect<Outcome, Errors.Overloaded | Errors.StorageUnavailable> =>
-    Effect.gen(function* () {
-      if (!(yield* exists(project, call))) yield* create(project, call, limits)
-      return "recorded" as const
-    }).pipe(
+    unlessKnown(project, call, create(project, call, limits)).pipe(
+      Effect.as("recorded" as const),
       Effect.provideService(CurrentProject, project),
       // Somebody recorded an event under a key of this form.
       Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),

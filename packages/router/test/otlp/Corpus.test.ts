@@ -86,7 +86,7 @@ interface Listed {
 
 /** What the posts make: so many calls. */
 const record = async (files: ReadonlyArray<string>, calls: number) => {
-  const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key], otlpWaitMs: 100 })
+  const tachograph = await createTachograph({ storage: MemoryStorage.layer, apiKeys: [key], otlpWaitMs: 3_000 })
   const get = async (path: string) => (await tachograph.fetch(new Request(`http://local${path}`, { headers }))).json()
   try {
     for (const file of files) {
