@@ -249,6 +249,10 @@ const isCompleted = (span: Span, by: Completion | undefined, { logs, parent, twi
   return by !== "sibling" || twin !== undefined || hasWholeAnswer(span)
 }
 
+/** Whether others say more of a call: not where it does not wait for them, so that the order in which they come makes no difference. */
+const mayBeFilled = (span: Span, by: Completion | undefined): boolean =>
+  by !== undefined && (by !== "sibling" || !hasWholeAnswer(span))
+
 export const assemble = (all: Told): Assembled => {
   const trace = new Trace(all)
   const told = new Set(all.spans.map(idOf))
@@ -283,17 +287,20 @@ export const assemble = (all: Told): Assembled => {
       ...(logCalls.get(span)?.logs ?? []),
       ...(logsOf.get(idOf(span)) ?? []),
       ...(twin === undefined ? [] : (logsOf.get(idOf(twin)) ?? []))
-    ]
+    ].toSorted((one, other) => one.timeMs - other.timeMs)
     for (const log of logs) taken.add(log)
     const by = completionOf(span)
-    const fills = [
-      messagesOf(logs),
-      messagesOf(span.events.map((event) => ({ ...event, body: null }))),
+    const ofOthers = [
       ...logs.map(({ attributes }) => attributes),
       ...(twin ? [twin.attributes] : []),
       ...(parent && by === "parent" ? [ofParent(parent)] : [])
     ]
-    const fill = fillOf(span, fills)
+    const isFilled = logCalls.has(span) || mayBeFilled(span, by)
+    const fill = fillOf(span, [
+      messagesOf(isFilled ? logs : []),
+      messagesOf(span.events.map((event) => ({ ...event, body: null }))),
+      ...(isFilled ? ofOthers : [])
+    ])
     return {
       span,
       ancestors,

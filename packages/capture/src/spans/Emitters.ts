@@ -169,11 +169,18 @@ export const hasWholeAnswer = ({ attributes }: Span): boolean => {
   return typeof answer === "string" && answer.startsWith("{")
 }
 
+/** Some emitters write this record twice: also before the call, without what is known only then. */
+const details = "gen_ai.client.inference.operation.details"
+
+const isOfEnd = (key: string): boolean => /^(?:gen_ai\.(?:output|response|usage)\.|error\.type$)/.test(key)
+
 /** Log records that have the end of a call. */
-export const isAnswer = ({ name }: LogRecord): boolean =>
-  /^(?:gen_ai\.choice|gen_ai\.client\.inference\.operation\.details|gemini_cli\.api_(?:response|error)|(?:claude_code\.)?api_(?:request|error|response_body))$/.test(
-    name
-  )
+export const isAnswer = ({ attributes, name }: LogRecord): boolean =>
+  name === details
+    ? Array.from(attributes.keys()).some(isOfEnd)
+    : /^(?:gen_ai\.choice|gemini_cli\.api_(?:response|error)|(?:claude_code\.)?api_(?:request|error|response_body))$/.test(
+        name
+      )
 
 /** Log records that tell a call by themselves, where no span does. */
 const telling =

@@ -76,7 +76,7 @@ const [encoder, decoder] = [new TextEncoder(), new TextDecoder("utf-8", { ignore
 const masked = (credentials: ReadonlyArray<string>, inputs: string, output: string, place: Places.Place) => {
   const values = { credentials, suspects: [] }
   const call = Steps.run(Call.masked(values, encoder.encode(inputs), encoder.encode(output), undefined, place))
-  if (call === undefined) return { inputs: "{}", output: "null" }
+  if (call === undefined) return { inputs: "{}", output: "{}" }
   return call.count === 0
     ? { inputs, output }
     : { inputs: decoder.decode(call.inputs), output: decoder.decode(call.output) }

@@ -221,5 +221,6 @@ export const verbatimCall = (attributes: Attributes, error: Writable | undefined
   }
   const made = rebuilt(api, attributes)
   const failed = error === undefined ? made : new Map([...(made instanceof Map ? made : []), ["error", error]])
-  return { api, inputs: body.text, output: jsonOf(failed), isOutputVerbatim: false }
+  // Where no answer is told, it is empty: an event has an object.
+  return { api, inputs: body.text, output: jsonOf(failed ?? new Map()), isOutputVerbatim: false }
 }

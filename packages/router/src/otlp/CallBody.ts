@@ -44,10 +44,8 @@ export const durationOf = ({ endMs, startMs }: Span): number | undefined =>
 export const keyOf = ({ logs, span }: Call): string => {
   const id = logs.map((log) => log.attributes.get("request_body_id")).find((each) => typeof each === "string")
   if (id === undefined && span.spanId !== "") return `otlp ${span.traceId} ${span.spanId}`
-  return `otlp ${id ?? hash("sha256", JSON.stringify(logs.map((log) => [log.timeMs, Array.from(log.attributes, ([key, value]) => [key, String(value)])])))}`.slice(
-    0,
-    255
-  )
+  const said = logs.map((log) => [log.timeMs, Array.from(log.attributes, ([key, value]) => [key, String(value)])])
+  return `otlp ${hash("sha256", id ?? JSON.stringify(said))}`
 }
 
 /** The session of a call that says none: that of the beginning of its conversation, or else of its trace. */

@@ -157,7 +157,7 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       ),
       Effect.catchIf(
         (error) => error instanceof ValidationFailure,
-        ({ detail }) => refused(`a call is none that can be stored: ${detail[0]?.msg}`)
+        ({ detail }) => refused(`a call is none that can be stored: ${detail[0]?.loc.join(".")}: ${detail[0]?.msg}`)
       ),
       // Neither is sent: a call has a session, and its fingerprint was made just now.
       Effect.catchTags({ "session-id-empty": Effect.die, "fingerprint-not-found": Effect.die })
