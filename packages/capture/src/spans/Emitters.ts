@@ -172,7 +172,7 @@ export const hasWholeAnswer = ({ attributes }: Span): boolean => {
 /** Some emitters write this record twice: also before the call, without what is known only then. */
 const details = "gen_ai.client.inference.operation.details"
 
-const isOfEnd = (key: string): boolean => /^(?:gen_ai\.(?:output|response|usage)\.|error\.type$)/.test(key)
+const isOfEnd = (key: string): boolean => /^(?:gen_ai\.(?:output\.messages$|response\.|usage\.)|error\.type$)/.test(key)
 
 /** Log records that have the end of a call. */
 export const isAnswer = ({ attributes, name }: LogRecord): boolean =>

@@ -1,12 +1,11 @@
 /** In whatever order the spans and log records of a program come, each by itself, together, or several times, the same events are made of them. */
 import { MemoryStorage, Storage } from "@tachograph/core"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
-import { RandomJson, TestSeed } from "@tachograph/testkit"
+import { OtlpPrograms as Programs, RandomJson, TestSeed } from "@tachograph/testkit"
 import { Clock, Effect, Layer, ManagedRuntime } from "effect"
 import fc from "fast-check"
 import { describe, expect, it, vi } from "vitest"
 import { createTachograph } from "../../src/index.ts"
-import * as Programs from "./Programs.ts"
 
 const key = "a key of twenty characters"
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }

@@ -1,7 +1,7 @@
 /** Posts of programs whose calls wait for something: of real ones, where they are there, and of small ones that are written like them. */
-import { OtlpPosts } from "@tachograph/testkit"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import * as OtlpPosts from "./OtlpPosts.ts"
 
 type Json = Readonly<Record<string, any>>
 
@@ -10,7 +10,7 @@ export interface Post {
   readonly body: Json
 }
 
-const folder = fileURLToPath(new URL("../../../../../shared/otlp/", import.meta.url))
+const folder = fileURLToPath(new URL("../../../../shared/otlp/", import.meta.url))
 
 const emitters =
   /^(?:openinference-.*|vercel7.*|mastra|otel-contrib-.*|gemini-cli-otel|claude-code-otel|openlit.*|sentry.*|traceloop.*)$/
