@@ -1,11 +1,13 @@
 /** The pages over real runs, where they are present beside the repository, and otherwise over an invented one. */
 import { RoundTrip, Workloads } from "@tachograph/testkit"
+import { existsSync, readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { problemsOf } from "./Accessibility.ts"
 import { goTo, openWithKey, useBrowser } from "./Browser.ts"
 import { registered } from "./Conversation.ts"
 import { apiKey, type Server, start } from "./Server.ts"
+import { recordTraced } from "./Spans.ts"
 
 /** The first bodies of each: as many as make all kinds of pages. */
 const bodiesOf = async (fingerprintId: string): Promise<ReadonlyArray<Buffer | string>> =>
@@ -74,3 +76,27 @@ describe(title, () => {
     }
   })
 })
+
+/** What Mastra told of a run, in which it left the answers of tools out of the messages. */
+const mastra = new URL("../../../../shared/otlp/mastra/a-json-01-traces.json", import.meta.url)
+const isTold = existsSync(mastra)
+
+describe(
+  isTold ? "the pages over spans of Mastra" : "the pages over invented spans (those of Mastra are not available)",
+  () => {
+    it("show the answers that only spans have, and all of them as trees", async () => {
+      if (isTold) await server.client.call("POST", "/otlp/v1/traces", readFileSync(mastra))
+      else await recordTraced(server.client, "conv-a-7f31")
+      const { complaints, page } = await openWithKey(`${server.url}/viewer/#/sessions/conv-a-7f31`, apiKey)
+      await page.locator(".tool > summary .rebuilt").first().waitFor()
+      const answers = await page.locator(".tool > summary:has(.rebuilt) .answer").allInnerTexts()
+      expect(answers.map((answer) => answer.slice(0, 10))).toEqual(
+        isTold ? Array.from({ length: 3 }, () => '{ "city": ') : ['{ "low": "', "05:58"]
+      )
+      await page.keyboard.press("s")
+      await page.locator("summary.span-line").filter({ hasText: "tool" }).first().click()
+      await page.locator(".timeline .fold").getByText("get_weather").or(page.getByText("forecast")).first().waitFor()
+      expect([await problemsOf(page), complaints]).toEqual([[], []])
+    })
+  }
+)

@@ -62,6 +62,25 @@ export const define = (world: World) => {
       expect(await page.locator(".rebuilt").count()).toBe(0)
     })
 
+    it("say of which of its texts a call has the bytes", async () => {
+      const request = { model: "gpt-5-mini", messages: [{ role: "user", content: "Hello" }], stream: true }
+      const attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.invocation_parameters": '{"model":"gpt-5-mini","stream":true}',
+        "input.value": JSON.stringify(request),
+        "input.mime_type": "application/json",
+        "output.value": "Good morning."
+      }
+      const call = { trace: 4, id: 1, name: "OpenAI Chat Completions", at: [0, 5], attributes } as const
+      const scope = "@arizeai/openinference-instrumentation-openai"
+      await Spans.told(world.server.client, "partly verbatim", [call], { scope, service: "harbour" })
+      const { page } = await world.visit("#/sessions/partly%20verbatim")
+      await page.locator(".call-number").click()
+      const said =
+        "Rebuilt The inputs are verbatim. The output was put together from what OpenTelemetry told; not the bytes of the wire."
+      await expect.poll(() => page.locator(".event-head .hint").innerText()).toBe(said)
+    })
+
     it("are a tree for each trace, with the calls", async () => {
       const { page } = await world.visit("#/sessions/traced")
       await page.getByRole("button", { name: "Timeline" }).click()

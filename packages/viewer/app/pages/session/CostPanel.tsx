@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks"
 import { CallCost } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Fact, Time } from "../../parts/Facts.tsx"
+import { RebuiltHint } from "../../parts/Rebuilt.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call, Message } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -60,6 +61,7 @@ export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, 
               )}
             </Fact>
           </dl>
+          <RebuiltHint call={selected} />
           <h3>Cache</h3>
           <CacheLens {...{ call: selected, change, parent, messages, shown }} />
         </section>
