@@ -46,6 +46,7 @@ describe("toolCallsOf", () => {
     const again = calls([0, "a", ["read", "1"]], [10, "b", ["read", "1"]], [20, "b", ["read", "1"]])
     const steps = [tool("read", 5, "a", byId("1")), tool("read", 15, "b", byId("1")), tool("read", 25, "b", byId("1"))]
     expect(matched(again, steps)).toEqual([["005"], ["015"], ["025"]])
+    expect(matched(again, [tool("read", 25, "b", byId("1"))])).toEqual([[null], [null], ["025"]])
     expect(matched(again, [tool("read", 15, "c", byId("1"))])).toEqual([[null], [null], [null]])
   })
 

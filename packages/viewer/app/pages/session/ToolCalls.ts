@@ -51,44 +51,60 @@ class Claims {
   }
 }
 
-/** Ids may come again, in another turn or by another agent: then the trace and the time decide. */
+/** Ids may come again, in another turn or by another agent: then a tool is that of the call of its trace that asked for it last. */
 const byIds = (claims: Claims, asked: ReadonlyArray<Asked>, tools: ReadonlyArray<Step>): void => {
   const told = grouped(tools, ToolSteps.idOf)
   for (const [id, calls] of grouped(asked, ({ part }) => part["id"] as string | undefined)) {
     const steps = told.get(id) ?? []
-    if (steps.length === 1 && calls.length === 1) claims.claim(calls[0]!, steps[0])
-    else {
-      for (const each of calls) {
-        const own = steps.filter(({ trace_id }) => trace_id === each.call.trace_id)
-        if (own.length === 1) claims.claim(each, own[0])
-        else if (each.isOutput) {
-          claims.claim(
-            each,
-            own.find((step) => claims.isFree(step) && startOf(step) >= startOf(each.call))
-          )
-        }
-      }
+    if (steps.length === 1 && calls.length === 1) {
+      claims.claim(calls[0]!, steps[0])
+      continue
+    }
+    for (const step of steps) {
+      const last = calls.findLast(
+        ({ call, isOutput }) => isOutput && call.trace_id === step.trace_id && startOf(call) <= startOf(step)
+      )
+      if (last !== undefined && claims.isOpen(last)) claims.claim(last, step)
+    }
+    // What is sent back with other fields is another message.
+    for (const each of calls) {
+      const own = each.isOutput ? [] : steps.filter(({ trace_id }) => trace_id === each.call.trace_id)
+      if (own.length === 1) claims.claim(each, own[0])
     }
   }
 }
 
 const byNames = (claims: Claims, asked: ReadonlyArray<Asked>, tools: ReadonlyArray<Step>): void => {
-  for (const [name, calls] of grouped(asked.filter(claims.isOpen), ({ part }) => part["name"] as string | undefined)) {
-    const named = tools.filter((step) => ToolSteps.nameOf(step) === name)
-    for (const each of calls) {
-      claims.claim(
-        each,
-        named.find((step) => claims.isFree(step) && ToolSteps.hasArguments(step, each.part) === true)
-      )
-    }
+  const byName = grouped(tools, ToolSteps.nameOf)
+  for (const [name, calls] of grouped(asked, ({ part }) => part["name"] as string | undefined)) {
+    const named = byName.get(name) ?? []
+    const told = grouped(named, ToolSteps.argumentsOf)
+    for (const each of calls) claims.claim(each, told.get(ToolSteps.argumentsIn(each.part) ?? "")?.shift())
     const open = calls.filter(claims.isOpen)
     const free = named.filter(claims.isFree)
-    const canBe = (each: Asked, index: number) => ToolSteps.hasArguments(free[index]!, each.part) === undefined
+    const canBe = ({ part }: Asked, index: number) =>
+      ToolSteps.argumentsIn(part) === undefined || ToolSteps.argumentsOf(free[index]!) === undefined
     if (open.length === free.length && open.every(canBe)) {
       open.forEach((each, index) => claims.claim(each, free[index]))
     }
   }
 }
+
+/** The index of the first that began then or later, of those that are in the order of their starts. */
+const firstFrom = (rows: ReadonlyArray<Call | Step>, ms: number): number => {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (startOf(rows[middle]!) < ms) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const inOrder = (one: Call | Step, other: Call | Step): number => startOf(one) - startOf(other)
+
+const traceOf = ({ trace_id }: Call | Step): string | null => trace_id
 
 /** The steps by the parts that call the tools. */
 export const toolCallsOf = (
@@ -97,29 +113,27 @@ export const toolCallsOf = (
   steps: ReadonlyArray<Step>
 ): ReadonlyMap<Part, Step> => {
   const claims = new Claims()
-  const tools = steps.filter(({ kind }) => kind === "tool")
+  const tools = steps.filter(({ kind }) => kind === "tool").toSorted(inOrder)
   if (tools.length === 0) return claims.steps
   const asked = askedIn(calls, messages)
   byIds(claims, asked, tools)
   const nameless = grouped(
     tools.filter((step) => ToolSteps.idOf(step) === undefined),
-    ({ trace_id }) => trace_id
+    traceOf
   )
-  const starts = new Map(
-    Array.from(
-      grouped(calls, ({ trace_id }) => trace_id),
-      ([trace, own]) => [trace, own.map(startOf).toSorted((one, other) => one - other)] as const
-    )
-  )
+  const begun = grouped(calls.filter(({ occurred_at }) => occurred_at !== null).toSorted(inOrder), traceOf)
   const outputs = asked.filter((each) => each.isOutput && claims.isOpen(each))
   for (const own of grouped(outputs, ({ call }) => call.event_id).values()) {
     const { call } = own[0]!
-    const from = startOf(call)
-    const until = starts.get(call.trace_id ?? "")?.find((start) => start > from) ?? Infinity
-    const between = (nameless.get(call.trace_id ?? "") ?? []).filter(
-      (step) => claims.isFree(step) && startOf(step) >= from && startOf(step) <= until
+    if (call.occurred_at === null) continue
+    const among = begun.get(call.trace_id ?? "") ?? []
+    const ownTools = nameless.get(call.trace_id ?? "") ?? []
+    const next = among[firstFrom(among, startOf(call) + 1)]
+    const between = ownTools.slice(
+      firstFrom(ownTools, startOf(call)),
+      next === undefined ? undefined : firstFrom(ownTools, startOf(next) + 1)
     )
-    byNames(claims, own, between)
+    byNames(claims, own, between.filter(claims.isFree))
   }
   return claims.steps
 }

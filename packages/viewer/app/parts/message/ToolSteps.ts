@@ -58,23 +58,26 @@ const valueIn = (step: Step, key: string): unknown => {
   }
 }
 
-/** The same for objects with the same fields in another order. A number that is kept as it was written has no prototype by then. */
+/**
+ * The same text for objects with the same fields in another order; undefined for what is no object. A number that is kept as it was
+ * written has no prototype by then.
+ */
 const canonical = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === "object" && each !== null && Object.getPrototypeOf(each) === Object.prototype
-      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : each
-  )
+  typeof value !== "object" || value === null
+    ? undefined
+    : JSON.stringify(value, (_key, each: unknown) =>
+        typeof each === "object" && each !== null && Object.getPrototypeOf(each) === Object.prototype
+          ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+          : each
+      )
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
-
-/** Whether a step has the arguments of a call; undefined where they cannot be compared. */
-export const hasArguments = (step: Step, call: Part): boolean | undefined => {
+/** What the tool was given, as a text that can be compared with that of a call; undefined where it cannot. */
+export const argumentsOf = (step: Step): string | undefined => {
   const key = keyIn(step, argumentKeys)
-  const told = key === undefined ? undefined : valueIn(step, key)
-  const asked = call["arguments"]
-  return isObject(told) && isObject(asked) ? canonical(told) === canonical(asked) : undefined
+  return key === undefined ? undefined : canonical(valueIn(step, key))
 }
+
+export const argumentsIn = (call: Part): string | undefined => canonical(call["arguments"])
 
 /** What stands where an emitter has left the answers out (Mastra). */
 const placeholder = /^\s*(?:\[tool-result: [^\]]*\]\s*)+$/
