@@ -43,6 +43,8 @@ export const make = (projects: MemoryProjects): Waiting => {
           if (first !== undefined && dueOf(parts) > at) parts.set(first.part, { ...first, due: at })
         }
       }),
+    waitingAmong: (project, groups) =>
+      Effect.sync(() => groups.filter((group) => dueOf(groupOf(project, group)) < Number.POSITIVE_INFINITY)),
     postpone: (project, group, to) =>
       Effect.sync(() => {
         const parts = groupOf(project, group)

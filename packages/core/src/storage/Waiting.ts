@@ -48,6 +48,8 @@ export interface Waiting {
    * ms) or earlier.
    */
   readonly makeDue: (project: ProjectId, groups: ReadonlyMap<string, number>, at: number) => Result<void>
+  /** Those of the groups in which a part waits that is to become due. */
+  readonly waitingAmong: (project: ProjectId, groups: ReadonlyArray<string>) => Result<ReadonlyArray<string>>
   /** Makes a group due at this time (epoch ms) and not earlier: for one that could not be finished. */
   readonly postpone: (project: ProjectId, group: string, to: number) => Result<void>
   /**

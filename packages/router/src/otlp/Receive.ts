@@ -18,20 +18,24 @@ import type * as RecordCalls from "./RecordCalls.ts"
 import type * as RecordSteps from "./RecordSteps.ts"
 import type * as Waiting from "./Waiting.ts"
 
-/** Links of one trace that wait. */
+/** Links of one trace of a post that wait. */
 const maxLinks = 1_000
 
 /** What of a post has to wait: calls that are not complete, log records of none, and what later calls may need of their ancestors. */
 const toHold = (
   { links, spans }: Decoded.Decoded,
   { calls, logs, steps }: Assembled,
-  early: ReadonlySet<Step>
+  early: ReadonlySet<Step>,
+  /** Of what waits already. */
+  tracesWaiting: ReadonlyArray<string>
 ): ReadonlyArray<Told> => {
   const waiting = [
     ...calls.filter(({ isComplete }) => !isComplete),
     ...steps.filter((step) => !step.isComplete || early.has(step))
   ]
-  const traces = new Map<string, number>(waiting.map(({ span }) => [span.traceId, 0]))
+  const traces = new Map<string, number>(
+    [...tracesWaiting, ...waiting.map(({ span }) => span.traceId)].map((trace) => [trace, 0])
+  )
   const isHeld = ({ traceId }: Link) => {
     const held = traces.get(traceId)
     if (held === undefined || held >= maxLinks) return false
@@ -76,7 +80,10 @@ export const make = (
     const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, { maxEventBytes }))
     const steps = assembled.steps.filter(({ isComplete }) => isComplete)
     const early = new Set(yield* recordSteps(project, steps))
-    const held = toHold(post, assembled, early)
+    // A span between a call and whose it is may end, and come, long after the call.
+    const linked = Array.from(new Set(post.links.map(({ traceId }) => traceId)))
+    const tracesWaiting = linked.length === 0 ? [] : yield* waiting.tracesAmong(project, linked)
+    const held = toHold(post, assembled, early, tracesWaiting)
     if (held.length > 0) yield* waiting.hold(project, held)
     const refused = outcomes.flatMap((outcome) => (outcome === "recorded" ? [] : [outcome.refused]))
     const undecoded = Array.from(post.refused)

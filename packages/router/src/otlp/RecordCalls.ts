@@ -27,17 +27,20 @@ export type Outcome = "recorded" | { readonly refused: string }
 
 /** Memory of the fingerprints of resources (bytes), and of one of them. */
 const maxFingerprintBytes = 1024 * 1024
-const fingerprintBytes = 500
+const fingerprintBytes = 2_000
 
 const noHash = Buffer.alloc(0)
 
 /** Events of a trace that are looked at to find one of a span. */
 const maxEvents = 10_000
 
-const textOf = (resource: Attributes, ...keys: ReadonlyArray<string>): string =>
-  (keys.map((key) => resource.get(key)).find((value) => typeof value === "string" && value !== "") as
-    | string
-    | undefined) ?? "unknown"
+/** The longest text of a fingerprint (UTF-16 units): programs of one runtime have the same. */
+const maxText = 200
+
+const textOf = (resource: Attributes, ...keys: ReadonlyArray<string>): string => {
+  const found = keys.map((key) => resource.get(key)).find((value) => typeof value === "string" && value !== "")
+  return String(found ?? "unknown").slice(0, maxText)
+}
 
 /** The runtime that a resource describes. */
 const fingerprintOf = (resource: Attributes): Fingerprint => {
@@ -50,7 +53,8 @@ const fingerprintOf = (resource: Attributes): Fingerprint => {
     provider2SdkVersion: null,
     provider3SdkVersion: null,
     serviceSdkVersion: null,
-    allPackages: typeof sdk === "string" ? { [sdk]: textOf(resource, "telemetry.sdk.version") } : null,
+    allPackages:
+      typeof sdk === "string" ? { [sdk.slice(0, maxText)]: textOf(resource, "telemetry.sdk.version") } : null,
     gitRepositoryUrl: null,
     gitBranch: null,
     gitCommitHash: null,
@@ -62,7 +66,7 @@ const fingerprintOf = (resource: Attributes): Fingerprint => {
 const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: EventSummary): boolean => {
   const startMs = occurredAt?.epochMilliseconds
   const scope = (recorded?.["otlp"] as { readonly scope?: unknown } | undefined)?.scope
-  if (startMs === undefined || typeof scope !== "string") return false
+  if (startMs === undefined || typeof scope !== "string" || startMs > span.endMs) return false
   return isTwin(span, {
     ...span,
     scope: { name: scope, version: "" },
@@ -70,6 +74,17 @@ const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: Eve
     endMs: startMs + (durationMs ?? 0),
     attributes: new Map(model === null ? [] : [["gen_ai.request.model", model]])
   })
+}
+
+/** How long before and after a span its event may have taken place (ms): records tell it later, and other spans of the same call earlier. */
+const beforeMs = { ofContent: 1_000, ofCounts: 60_000 }
+const afterMs = 1_000
+
+/** When an event of a call can have taken place. Records alone do not say it. */
+const timesOf = ({ hasContent, span: { endMs, startMs }, spans }: Call) => {
+  if (spans.length === 0 || !CallBody.isTime(startMs) || !CallBody.isTime(endMs)) return {}
+  const before = hasContent ? beforeMs.ofContent : beforeMs.ofCounts
+  return { fromMs: Math.floor(startMs) - before, toMs: Math.floor(Math.max(startMs, endMs)) + afterMs }
 }
 
 export type IsErased = (names: {
@@ -107,8 +122,9 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
   })
 
   /** Whether an event of the span exists, whatever its session. */
-  const exists = Effect.fnUntraced(function* (project: ProjectId, { hasContent, span }: Call) {
-    const page = { order: "asc", limit: maxEvents } as const
+  const exists = Effect.fnUntraced(function* (project: ProjectId, call: Call) {
+    const { hasContent, span } = call
+    const page = { order: "asc", limit: maxEvents, ...timesOf(call) } as const
     const { rows } = yield* storage.findEvents(project, page, { traceId: span.traceId as TraceId }, maxEvents)
     return rows.some(
       ({ summary }) =>

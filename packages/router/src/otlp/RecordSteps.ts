@@ -46,22 +46,20 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
 
   const newStep = Effect.fnUntraced(function* (project: ProjectId, { kind, span }: Step): Effect.fn.Return<NewStep> {
     const { attributes, cut, message, status } = stepFieldsOf(span)
+    const otlp = { scope: span.scope.name.slice(0, maxName), cut: cut.length === 0 ? undefined : cut.slice(0, maxCut) }
+    const texts = { name: span.name, message, recorded: { otlp } }
+    const shown = JSON.parse(yield* masked(project, JSON.stringify(texts))) as typeof texts
     return {
       traceId: span.traceId as TraceId,
       spanId: span.spanId as SpanId,
       parentSpanId: span.parentSpanId === "" ? null : (span.parentSpanId as SpanId),
-      name: span.name.slice(0, maxName),
       kind,
       occurredAt: DateTime.makeUnsafe(CallBody.isTime(span.startMs) ? span.startMs : 0),
       durationMs: CallBody.durationOf(span) ?? null,
       status,
-      message:
-        message &&
-        (yield* masked(project, JSON.stringify(message)).pipe(Effect.map((text) => JSON.parse(text) as string))),
       attributes: JsonText.unsafe(yield* masked(project, attributes)),
-      recorded: {
-        otlp: { scope: span.scope.name.slice(0, maxName), cut: cut.length === 0 ? undefined : cut.slice(0, maxCut) }
-      }
+      ...shown,
+      name: shown.name.slice(0, maxName)
     }
   })
 
@@ -83,7 +81,8 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       groups.get(key)!.push(step)
     }
     for (const [key, group] of groups) {
-      const [session, agent, version, person] = JSON.parse(key) as ReadonlyArray<string | null>
+      // As those of the events.
+      const [session, agent, version, person] = JSON.parse(yield* masked(project, key)) as ReadonlyArray<string | null>
       const named = CallBody.namesOf({
         group: {
           session: session ?? undefined,

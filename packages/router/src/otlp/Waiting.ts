@@ -153,6 +153,8 @@ export const make = (
         after = groups.at(-1)
       }
     }),
+    /** Those of the traces of which something waits. */
+    tracesAmong: storage.waitingAmong,
     /** Does not look at a group for some time that cannot be finished. */
     postpone: (project: ProjectId, group: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => storage.postpone(project, group, now + afterDefectMs)),

@@ -1,7 +1,7 @@
 /** In whatever order the spans and log records of a program come, each by itself, together, or several times, the same events are made of them. */
 import { MemoryStorage, Storage } from "@tachograph/core"
 import { SqliteStorage } from "@tachograph/storage-sqlite"
-import { OtlpPrograms as Programs, RandomJson, TestSeed } from "@tachograph/testkit"
+import { OtlpPosts, OtlpPrograms as Programs, RandomJson, TestSeed } from "@tachograph/testkit"
 import { Clock, Effect, Layer, ManagedRuntime } from "effect"
 import fc from "fast-check"
 import { describe, expect, it, vi } from "vitest"
@@ -77,4 +77,17 @@ describe.each(Object.keys(storages) as ReadonlyArray<keyof typeof storages>)("ov
       { seed: TestSeed.seed, numRuns: RandomJson.runs(4), endOnFailure: true }
     )
   })
+})
+
+it("a span that says nothing leads a call that waits to whose it is, also if it comes long after it", async () => {
+  const [traceId, agentId, betweenId] = ["cd".repeat(16), "a1".repeat(8), "b1".repeat(8)]
+  const agent = { "gen_ai.operation.name": "invoke_agent", "session.id": "of an agent" }
+  const call = { "gen_ai.operation.name": "chat", "gen_ai.input.messages": "[]" }
+  const post = (spanId: string, parentSpanId: string, attributes: object): Programs.Post => ({
+    signal: "traces",
+    body: OtlpPosts.traces([{ traceId, spanId, parentSpanId, attributes }])
+  })
+  const between = post(betweenId, agentId, { "http.request.method": "POST" })
+  const posts = [post("c1".repeat(8), betweenId, call), between, post(agentId, "", agent)]
+  expect(await eventsOf(MemoryStorage.layer, posts)).toEqual([expect.stringContaining(`["session","of an agent"]`)])
 })

@@ -46,6 +46,21 @@ export const make = (
     }
   })
 
+  const waitingAmong = Effect.fn("SqlStorage.waitingAmong")(function* (
+    project: ProjectId,
+    groups: ReadonlyArray<string>
+  ) {
+    const project_id = yield* projects.find(project)
+    const found: Array<string> = []
+    for (const chunk of BulkValues.chunks(groups)) {
+      const isAmong = BulkValues.isAmong(sql, "group_id", "varchar", chunk)
+      const rows = yield* sql<{ group_id: string }>`SELECT DISTINCT group_id FROM waiting_parts
+        WHERE project_id = ${project_id} AND ${isAmong}${Bucket.and(sql, chunk.map(Bucket.ofGroup))} AND due_at IS NOT NULL`
+      found.push(...rows.map(({ group_id }) => group_id))
+    }
+    return found
+  })
+
   const postpone = Effect.fn("SqlStorage.postpone")(function* (project: ProjectId, group: string, to: number) {
     const project_id = yield* projects.find(project)
     const isSooner = sql`${isOfGroup(project_id, group)} AND due_at < ${to}`
@@ -74,5 +89,5 @@ export const make = (
     return rows.map(({ group_id }) => group_id)
   })
 
-  return { makeDue, postpone, dueGroups, listWaitingGroups }
+  return { makeDue, waitingAmong, postpone, dueGroups, listWaitingGroups }
 }

@@ -161,6 +161,11 @@ export const define = (test: Test) => {
         500
       )
       expect(yield* storage.dueGroups(500, 9)).toEqual([{ project, group: "grown" }])
+      yield* storage.hold(project, [partOf("context", "1", { due: undefined })])
+      const among = yield* storage.waitingAmong(project, ["none", "grown", "context", "same"])
+      expect(among.toSorted()).toEqual(["grown", "same"])
+      expect(yield* storage.waitingAmong(other, ["same"])).toEqual([])
+      expect(yield* storage.waitingAmong(project, [])).toEqual([])
     }))
 
   test("finds due groups beside one with very many parts", (storage) =>
