@@ -6,7 +6,6 @@ import type { Steps } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { Exchange } from "../Engine.ts"
 import { loopBudget } from "../events/LoopBudget.ts"
-import { recordMany } from "../events/RecordMany.ts"
 import { bufferOf } from "../events/SentEvent.ts"
 import * as Answers from "./Answers.ts"
 import * as Decoded from "./Decoded.ts"
@@ -65,7 +64,7 @@ function* decoded(
 }
 
 export const make = (
-  recordCall: RecordCalls.RecordCall,
+  recordCalls: RecordCalls.RecordCalls,
   recordSteps: RecordSteps.RecordSteps,
   waiting: Waiting.Waiting
 ) => {
@@ -77,7 +76,11 @@ export const make = (
     for (const [name, number] of post.others) yield* LeftOut.count(signal === "traces" ? "span" : "log", name, number)
     const assembled = assemble(post)
     const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
-    const outcomes = yield* recordMany(complete, (call) => recordCall(project, call, { maxEventBytes }))
+    const outcomes = yield* recordCalls(
+      project,
+      complete.map((call) => ({ call })),
+      maxEventBytes
+    )
     const steps = assembled.steps.filter(({ isComplete }) => isComplete)
     const early = new Set(yield* recordSteps(project, steps))
     // A span between a call and whose it is may end, and come, long after the call.

@@ -14,11 +14,11 @@ import {
   type Recorder,
   type Storage
 } from "@tachograph/core"
-import type { TraceId } from "@tachograph/core/domain/Trace"
+import type { SpanId, TraceId } from "@tachograph/core/domain/Trace"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { keyOfHeader } from "../events/EventDecoder.ts"
-import { whenThereIsRoom } from "../events/RecordMany.ts"
+import { recordMany, whenThereIsRoom } from "../events/RecordMany.ts"
 import type { Decode } from "../events/SentEvent.ts"
 import * as CallBody from "./CallBody.ts"
 
@@ -80,11 +80,18 @@ const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: Eve
 const beforeMs = { ofContent: 1_000, ofCounts: 60_000 }
 const afterMs = 1_000
 
-/** When an event of a call can have taken place. Records alone do not say it. */
-const timesOf = ({ hasContent, span: { endMs, startMs }, spans }: Call) => {
-  if (spans.length === 0 || !CallBody.isTime(startMs) || !CallBody.isTime(endMs)) return {}
-  const before = hasContent ? beforeMs.ofContent : beforeMs.ofCounts
-  return { fromMs: Math.floor(startMs) - before, toMs: Math.floor(Math.max(startMs, endMs)) + afterMs }
+/** When the events of calls can have taken place. Records alone do not say it. */
+const timesOf = (calls: ReadonlyArray<Told>) => {
+  const times = calls.map(({ call: { hasContent, span, spans } }) => ({
+    isKnown: spans.length > 0 && CallBody.isTime(span.startMs) && CallBody.isTime(span.endMs),
+    from: span.startMs - (hasContent ? beforeMs.ofContent : beforeMs.ofCounts),
+    to: Math.max(span.startMs, span.endMs) + afterMs
+  }))
+  if (times.some(({ isKnown }) => !isKnown)) return {}
+  return {
+    fromMs: Math.floor(times.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY)),
+    toMs: Math.floor(times.reduce((last, { to }) => Math.max(last, to), 0))
+  }
 }
 
 export type IsErased = (names: {
@@ -92,9 +99,9 @@ export type IsErased = (names: {
   readonly person?: string | undefined
 }) => boolean
 
-interface Limits {
-  /** The longest body of an event (bytes). */
-  readonly maxEventBytes: number
+/** A call that is to be recorded. */
+export interface Told {
+  readonly call: Call
   /** Whether a call of this session and person was erased before it could be recorded. */
   readonly isErased?: IsErased | undefined
 }
@@ -106,7 +113,7 @@ const lockCount = 64
 const hasKey = ({ hasContent, span }: Call): boolean =>
   span.traceId === "" || (hasContent && groupOf(span, []).session !== undefined)
 
-export type RecordCall = ReturnType<typeof make>
+export type RecordCalls = ReturnType<typeof make>
 
 export const make = (recorder: Recorder["Service"], storage: Storage["Service"], decode: Decode) => {
   const fingerprints = new LruCache<string, FingerprintId>(maxFingerprintBytes)
@@ -121,19 +128,19 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     return id
   })
 
-  /** Whether an event of the span exists, whatever its session. */
-  const exists = Effect.fnUntraced(function* (project: ProjectId, call: Call) {
-    const { hasContent, span } = call
-    const page = { order: "asc", limit: maxEvents, ...timesOf(call) } as const
-    const { rows } = yield* storage.findEvents(project, page, { traceId: span.traceId as TraceId }, maxEvents)
-    return rows.some(
-      ({ summary }) =>
-        summary !== undefined &&
-        ((span.spanId !== "" && summary.spanId === span.spanId) || (!hasContent && isSameCall(span, summary)))
-    )
+  /** The events that those of some calls of a trace may be among, whatever their sessions. */
+  const eventsAt = Effect.fnUntraced(function* (project: ProjectId, calls: ReadonlyArray<Told>) {
+    const page = { order: "asc", limit: maxEvents, ...timesOf(calls) } as const
+    const traceId = calls[0]!.call.span.traceId as TraceId
+    const { rows } = yield* storage.findEvents(project, page, { traceId }, maxEvents)
+    const summaries = rows.flatMap(({ summary }) => (summary === undefined ? [] : [summary]))
+    const spans = new Set(summaries.map(({ spanId }) => spanId))
+    return ({ hasContent, span }: Call) =>
+      (span.spanId !== "" && spans.has(span.spanId as SpanId)) ||
+      (!hasContent && summaries.some((summary) => isSameCall(span, summary)))
   })
 
-  const create = Effect.fnUntraced(function* (project: ProjectId, call: Call, { isErased, maxEventBytes }: Limits) {
+  const create = Effect.fnUntraced(function* (project: ProjectId, { call, isErased }: Told, maxEventBytes: number) {
     const { bytes, person, session } = CallBody.of(call, yield* fingerprintIn(project, call.span.resource))
     if (isErased?.({ session, person }) === true) return
     if (bytes.length > maxEventBytes) return yield* new PayloadTooLargeError()
@@ -146,30 +153,17 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
 
   const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
 
-  /** Calls of one trace one after the other: what waits of it may be recorded at the same time as what comes. */
-  const unlessKnown = <E, R>(project: ProjectId, call: Call, record: Effect.Effect<void, E, R>) =>
-    hasKey(call)
-      ? record
-      : locks[Number.parseInt(call.span.traceId.slice(-4), 16) % lockCount]!.withPermits(1)(
-          Effect.flatMap(exists(project, call), (isKnown) => (isKnown ? Effect.void : record))
-        )
-
   const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
 
-  /** Fails where the storage does, or has no room: then the call is to be told again. */
-  return (
-    project: ProjectId,
-    call: Call,
-    limits: Limits
-  ): Effect.Effect<Outcome, Errors.Overloaded | Errors.StorageUnavailable> =>
-    unlessKnown(project, call, create(project, call, limits)).pipe(
+  const record = (project: ProjectId, told: Told, maxEventBytes: number) =>
+    create(project, told, maxEventBytes).pipe(
       Effect.as("recorded" as const),
       Effect.provideService(CurrentProject, project),
       // Somebody recorded an event under a key of this form.
       Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),
       Effect.catchIf(
         (error) => error instanceof PayloadTooLargeError,
-        () => refused(`a call is longer than ${limits.maxEventBytes} bytes`)
+        () => refused(`a call is longer than ${maxEventBytes} bytes`)
       ),
       Effect.catchIf(
         (error) => error instanceof ValidationFailure,
@@ -178,4 +172,33 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
       // Neither is sent: a call has a session, and its fingerprint was made just now.
       Effect.catchTags({ "session-id-empty": Effect.die, "fingerprint-not-found": Effect.die })
     )
+
+  /** Posts of one trace one after the other: what waits of it may be recorded at the same time as what comes. */
+  const recordTrace = (project: ProjectId, traceId: string, calls: ReadonlyArray<Told>, maxEventBytes: number) =>
+    locks[Number.parseInt(traceId.slice(-4), 16) % lockCount]!.withPermits(1)(
+      Effect.flatMap(eventsAt(project, calls), (isKnown) =>
+        recordMany(calls, (told) =>
+          isKnown(told.call) ? Effect.succeed("recorded" as const) : record(project, told, maxEventBytes)
+        )
+      )
+    )
+
+  /** In the order of the calls. Fails where the storage does, or has no room: then they are to be told again. */
+  return Effect.fnUntraced(function* (
+    project: ProjectId,
+    calls: ReadonlyArray<Told>,
+    maxEventBytes: number
+  ): Effect.fn.Return<ReadonlyArray<Outcome>, Errors.Overloaded | Errors.StorageUnavailable> {
+    const traces = Array.from(Map.groupBy(calls, ({ call }) => (hasKey(call) ? "" : call.span.traceId)))
+    const outcomes = new Map<Told, Outcome>()
+    yield* recordMany(traces, ([traceId, ofTrace]) =>
+      Effect.map(
+        traceId === ""
+          ? recordMany(ofTrace, (told) => record(project, told, maxEventBytes))
+          : recordTrace(project, traceId, ofTrace, maxEventBytes),
+        (found) => ofTrace.forEach((told, n) => outcomes.set(told, found[n]!))
+      )
+    )
+    return calls.map((told) => outcomes.get(told)!)
+  })
 }

@@ -39,16 +39,14 @@ interface Settings {
 }
 
 /** Records what is ready of a group. */
-const recording = (recordCall: RecordCalls.RecordCall, recordSteps: RecordSteps.RecordSteps) => {
-  const record = Effect.fnUntraced(function* (
-    project: ProjectId,
-    call: Call,
-    isErased: RecordCalls.IsErased | undefined
-  ) {
-    const outcome = yield* recordCall(project, call, { maxEventBytes: Infinity, isErased })
-    if (outcome === "recorded") return
-    yield* Effect.logWarning("A call that OpenTelemetry told cannot be recorded", outcome.refused)
-    yield* LeftOut.count("late", call.span.scope.name, 1)
+const recording = (recordCalls: RecordCalls.RecordCalls, recordSteps: RecordSteps.RecordSteps) => {
+  const record = Effect.fnUntraced(function* (project: ProjectId, told: ReadonlyArray<RecordCalls.Told>) {
+    const outcomes = yield* recordCalls(project, told, Infinity)
+    for (const [at, outcome] of outcomes.entries()) {
+      if (outcome === "recorded") continue
+      yield* Effect.logWarning("A call that OpenTelemetry told cannot be recorded", outcome.refused)
+      yield* LeftOut.count("late", told[at]!.call.span.scope.name, 1)
+    }
   })
 
   /** Returns the parts that it has ended, and those that are left. */
@@ -61,12 +59,12 @@ const recording = (recordCall: RecordCalls.RecordCall, recordSteps: RecordSteps.
     const { assembled, isErased, partsOf } = WaitingGroup.read(parts)
     const ended = new Set<WaitingPart>()
     const waiting = new Set<WaitingPart>()
-    for (const call of assembled.calls.toSorted(byStart)) {
-      const own = partsOf(call)
-      const isRecorded = isReady(call, own)
-      if (isRecorded) yield* record(project, call, isErased(call))
-      for (const part of own) (isRecorded ? ended : waiting).add(part)
-    }
+    const calls = new Set(assembled.calls.toSorted(byStart).filter((call) => isReady(call, partsOf(call))))
+    yield* record(
+      project,
+      Array.from(calls, (call) => ({ call, isErased: isErased(call) }))
+    )
+    for (const call of assembled.calls) for (const part of partsOf(call)) (calls.has(call) ? ended : waiting).add(part)
     const ready = new Set(assembled.steps.filter((step) => isReady(step, partsOf(step))))
     const early = new Set<Step>()
     // An erasure concerns each by itself.
@@ -90,11 +88,11 @@ export type Waiting = ReturnType<typeof make>
 
 export const make = (
   storage: Storage["Service"],
-  recordCall: RecordCalls.RecordCall,
+  recordCalls: RecordCalls.RecordCalls,
   recordSteps: RecordSteps.RecordSteps,
   { masked, waitMs }: Settings
 ) => {
-  const recordReady = recording(recordCall, recordSteps)
+  const recordReady = recording(recordCalls, recordSteps)
   const restUntil = new LruCache<string, number>(maxRestBytes)
 
   const readAll = Effect.fnUntraced(function* (project: ProjectId, group: string) {
