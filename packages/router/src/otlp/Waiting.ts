@@ -20,6 +20,8 @@ const maxGroupParts = 20_000
 /** A group that takes longer to look at (ms) is left alone for so many times as long: posts to it come one after the other. */
 const longMs = 50
 const restFactor = 9
+/** The longest rest (ms): also where the clock was put forward. */
+const maxRestMs = 10_000
 
 /** Memory of the groups that are left alone (bytes), and of one of them. */
 const maxRestBytes = 1024 * 1024
@@ -126,7 +128,8 @@ export const make = (
     const dueMs =
       left.reduce((oldest, { due, since }) => (due === undefined ? oldest : Math.min(oldest, since)), now) + waitMs
     const endedMs = yield* Clock.currentTimeMillis
-    if (endedMs - now > longMs) restUntil.set(name, endedMs + restFactor * (endedMs - now), restBytes)
+    if (endedMs - now > longMs)
+      restUntil.set(name, endedMs + Math.min(restFactor * (endedMs - now), maxRestMs), restBytes)
     if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
   })
 
