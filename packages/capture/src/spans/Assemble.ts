@@ -13,7 +13,7 @@ import {
   kindOf,
   type StepKind
 } from "./Emitters.ts"
-import { type Group, groupOf } from "./Groups.ts"
+import { commonOf, type Group, groupOf } from "./Groups.ts"
 import { bodiesOf, callsOfLogs } from "./LogCalls.ts"
 import { messagesOf } from "./Messages.ts"
 import type { Attributes, LogRecord, Span, Value } from "./Span.ts"
@@ -94,6 +94,7 @@ class Trace {
   readonly spans: ReadonlyMap<string, Span>
   /** By the ids of their traces and spans. */
   readonly #nodes = new Map<string, Map<string, Node>>()
+  readonly #common = new Map<string, Group>()
 
   constructor({ contexts = [], links, spans }: Told) {
     const lists = listsOf([...spans, ...contexts].map((span) => [idOf(span), span]))
@@ -106,6 +107,16 @@ class Trace {
     const nodes = this.#nodes.get(traceId) ?? new Map<string, Node>()
     this.#nodes.set(traceId, nodes)
     nodes.set(spanId, { span, parentSpanId })
+  }
+
+  /** What all spans of a trace have in common that say whose they are. */
+  commonOf(traceId: string): Group {
+    const known = this.#common.get(traceId)
+    if (known !== undefined) return known
+    const nodes = Array.from(this.#nodes.get(traceId)?.values() ?? [])
+    const common = commonOf(nodes.flatMap(({ span }) => span ?? []))
+    this.#common.set(traceId, common)
+    return common
   }
 
   /** The known ancestors of a span, and whether the root is among them. */

@@ -138,8 +138,39 @@ const ownOf = (span: Span): Group => {
   return found
 }
 
-/** Whose a span is. `ancestors` are those that are known, from the nearest on. */
-export const groupOf = (span: Span, ancestors: ReadonlyArray<Span>): Group => {
+/** What is read of a resource. */
+const resourceKeys =
+  /^(?:service\.(?:name|version|namespace)|session\.id|user\.id|enduser\.id|gen_ai\.agent\.name|telemetry\.sdk\.\w+|process\.runtime\.(?:name|version)|os\.(?:type|name)|host\.arch)$/
+
+/** The longest text of a resource or a scope that is kept (UTF-16 units): each span has it. */
+const maxCommonText = 300
+
+export const commonText = (text: string): string => text.slice(0, maxCommonText).toWellFormed()
+
+/** A resource without what nothing reads of it. */
+export const slimResource = (resource: Attributes): Attributes =>
+  new Map(
+    Array.from(resource).flatMap(([key, value]): ReadonlyArray<readonly [string, Value]> => {
+      if (!resourceKeys.test(key) || typeof value === "object") return []
+      return [[key, typeof value === "string" ? commonText(value) : value]]
+    })
+  )
+
+/** What all spans that say it have in common. */
+export const commonOf = (spans: ReadonlyArray<Span>): Group => {
+  const own = spans.map(ownOf)
+  const only = (field: keyof Group) => {
+    const values = new Set(own.map((group) => group[field]).filter((value) => value !== undefined))
+    return values.size === 1 ? Array.from(values)[0] : undefined
+  }
+  return { session: only("session"), person: only("person"), agent: only("agent"), version: only("version") }
+}
+
+/**
+ * Whose a span is. `ancestors` are those that are known, from the nearest on. Where some are not, `trace` is what all spans of the trace have in
+ * common that say it.
+ */
+export const groupOf = (span: Span, ancestors: ReadonlyArray<Span>, trace: Group = {}): Group => {
   const resource = ofResource(span)
   let { agent, person, session, version } = ownOf(span)
   for (const ancestor of ancestors) {
@@ -150,10 +181,10 @@ export const groupOf = (span: Span, ancestors: ReadonlyArray<Span>): Group => {
     version ??= own.version
   }
   return {
-    session: session ?? resource.session,
-    person: person ?? resource.person,
-    agent: agent ?? resource.agent,
-    version: version ?? resource.version
+    session: session ?? trace.session ?? resource.session,
+    person: person ?? trace.person ?? resource.person,
+    agent: agent ?? trace.agent ?? resource.agent,
+    version: version ?? trace.version ?? resource.version
   }
 }
 

@@ -46,7 +46,7 @@ const spanOf = (logs: ReadonlyArray<LogRecord>, parent: boolean): Span => {
   }
 }
 
-const isClaude = (log: LogRecord): boolean => log.scope.name.startsWith("com.anthropic.claude_code")
+export const isClaude = (log: LogRecord): boolean => log.scope.name.startsWith("com.anthropic.claude_code")
 
 const sequenceOf = (log: LogRecord): number => numberOf(log.attributes.get("event.sequence"))
 

@@ -1,5 +1,4 @@
 /** What a span that is a step is recorded with. */
-import { isNamed, mask } from "../masking/Credentials.ts"
 import { jsonOf } from "./JsonText.ts"
 import { isFailed, messageOf } from "./Outcome.ts"
 import type { Attributes, Span, Value } from "./Span.ts"
@@ -19,7 +18,7 @@ const beginningOf = (text: string): string => text.slice(0, maxAttribute).toWell
 const shortened = (value: Value): Value => beginningOf(typeof value === "string" ? value : jsonOf(value))
 
 interface StepFields {
-  /** The JSON text of the attributes as they came, but for credentials and the ends of long ones. */
+  /** The JSON text of the attributes as they came, but for the ends of long ones. */
   readonly attributes: string
   /** The keys of those that are cut. */
   readonly cut: ReadonlyArray<string>
@@ -27,15 +26,10 @@ interface StepFields {
   readonly message: string | null
 }
 
-const withoutCredential = (key: string, value: Value): Value => (isNamed(key) ? mask : value)
-
 export const stepFieldsOf = (span: Span): StepFields => {
   const cut = Array.from(span.attributes).flatMap(([key, value]) => (isTooLong(value) ? [key] : []))
   const kept: Attributes = new Map(
-    Array.from(span.attributes, ([key, value]) => [
-      key,
-      withoutCredential(key, cut.includes(key) ? shortened(value) : value)
-    ])
+    Array.from(span.attributes, ([key, value]) => [key, cut.includes(key) ? shortened(value) : value])
   )
   const said = span.status.code === 1 ? "ok" : "unset"
   const message = messageOf(span)

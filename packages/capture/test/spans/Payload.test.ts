@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { payloadOf } from "../../src/spans/Payload.ts"
+import { withoutCredentials } from "../../src/spans/WithoutCredentials.ts"
 import type { Value } from "../../src/spans/Span.ts"
 
 const payload = (
@@ -110,17 +111,21 @@ describe("credentials", () => {
   const key = "q7Zk29fLwX0aTb83q7Zk29fLwX0aTb83"
 
   it("are masked by the names of attributes, and wherever else they stand", () => {
-    const { inputs, output } = payload({
+    const attributes: Readonly<Record<string, Value>> = {
       "ai.request.headers.authorization": `Bearer ${key}`,
       "http.request.header.x-goog-api-key": [key],
       "url.full": `https://example.com/v1?key=${key}&a=1`,
       "gen_ai.input.messages": `[{"role":"user","content":"my key is ${key}"}]`,
       "gen_ai.tool.definitions": `[{"type":"mcp","authorization":"other-${key}"}]`,
       "gen_ai.response.text": `It is ${key}`,
-      "llm.invocation_parameters": '{"api_key":"short-key"}'
-    })
-    expect(inputs + output).not.toContain(key)
-    expect(inputs).not.toContain("short-key")
+      "llm.invocation_parameters": '{"api_key":"short-key"}',
+      body: '{"model":"m","mcp_servers":[{"authorization_token":"a-third-key"}]}'
+    }
+    const status = { code: 2, message: `Not allowed: ${key}` }
+    const told = withoutCredentials({ attributes: new Map(Object.entries(attributes)), status, events: [] })
+    const { inputs, output } = payload(Object.fromEntries(told.attributes))
+    expect(JSON.stringify([inputs, output, told.status])).not.toContain(key)
+    expect(inputs).not.toMatch(/short-key|a-third-key/)
     expect(JSON.parse(inputs)["gen_ai.input.messages"]).toEqual([{ role: "user", content: "my key is [redacted]" }])
   })
 

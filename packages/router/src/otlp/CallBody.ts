@@ -1,7 +1,7 @@
 /** The body of Create Event for a call that spans and log records tell. */
 import { groupingOf } from "@tachograph/capture/Grouping"
 import type { Call } from "@tachograph/capture/spans/Assemble"
-import { bodiesOf } from "@tachograph/capture/spans/LogCalls"
+import { bodiesOf, isClaude } from "@tachograph/capture/spans/LogCalls"
 import * as Outcome from "@tachograph/capture/spans/Outcome"
 import { payloadOf } from "@tachograph/capture/spans/Payload"
 import { formats } from "@tachograph/formats"
@@ -42,7 +42,10 @@ export const durationOf = ({ endMs, startMs }: Span): number | undefined =>
 
 /** By which a call is the same when it is told again. */
 export const keyOf = ({ logs, span }: Call): string => {
-  const id = logs.map((log) => log.attributes.get("request_body_id")).find((each) => typeof each === "string")
+  const id = logs
+    .filter(isClaude)
+    .map((log) => log.attributes.get("request_body_id"))
+    .find((each) => typeof each === "string")
   if (id === undefined && span.spanId !== "") return `otlp ${span.traceId} ${span.spanId}`
   const said = logs.map((log) => [log.timeMs, Array.from(log.attributes, ([key, value]) => [key, String(value)])])
   return `otlp ${hash("sha256", id ?? JSON.stringify(said))}`

@@ -2,6 +2,7 @@
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
+import { withoutCredentials } from "@tachograph/capture/spans/WithoutCredentials"
 import { Steps } from "@tachograph/core"
 
 /** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
@@ -68,7 +69,7 @@ export const addSpan = (into: Collected, span: Span): void => {
     if (kindOf(span) === "call") refuse(into, "have no trace or no span")
     else leaveOut(into, span.scope.name)
   } else if (isFull(into)) refuseFurther(into)
-  else into.spans.push(span)
+  else into.spans.push(withoutCredentials(span))
 }
 
 /** Adds a log record under its name, or leaves it out. */
@@ -77,7 +78,7 @@ export const addLog = (into: Collected, log: Omit<LogRecord, "name">, eventName:
   const name = typeof said === "string" ? said : eventName
   if (!isTold(name, log.attributes)) leaveOut(into, name === evaluation ? name : log.scope.name)
   else if (isFull(into)) refuseFurther(into)
-  else into.logs.push({ ...log, name })
+  else into.logs.push(withoutCredentials({ ...log, name }))
 }
 
 /** What one step of decoding does: bytes are counted, and each message as so many, because it takes time however short it is. */

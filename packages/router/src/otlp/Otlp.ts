@@ -42,6 +42,9 @@ const leaseMs = 12_000
 /** A lease that lasts for less than this is renewed: each time is a write. */
 const renewBeforeMs = 6_000
 
+/** The end does not wait longer than this to give the lease back, because it expires by itself. */
+const releaseTimeout = Duration.seconds(1)
+
 /** Groups that are finished before it is looked again. */
 const groupsAtOnce = 100
 
@@ -61,6 +64,9 @@ export class Otlp extends Context.Service<
     Effect.suspend(() => make)
   )
 }
+
+/** An error of the reader quotes what it read, which is nobody's to log. */
+const nameOfDefect = (defect: unknown): string => (defect instanceof Error ? defect.name : typeof defect)
 
 /** What the patterns match is masked before it waits, as it is in events. */
 const maskedBy = (patterns: string | null) => {
@@ -96,10 +102,8 @@ const make = Effect.gen(function* () {
   let leaseUntilMs = 0
   const gauge = yield* WaitingMetrics.make(storage.countWaiting)
 
-  /** Whether this process finishes what waits. While nothing does, none does. */
-  const leads = Effect.gen(function* () {
-    yield* gauge.count
-    if (gauge.value() === 0) return false
+  /** Whether this process still has the lease, or has it now. */
+  const renew = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (now < leaseUntilMs - renewBeforeMs) return true
     const until = now + leaseMs
@@ -109,11 +113,27 @@ const make = Effect.gen(function* () {
     return isHeld
   })
 
+  /** Whether this process finishes what waits. While nothing does, none does. */
+  const leads = Effect.gen(function* () {
+    yield* gauge.count
+    return gauge.value() > 0 && (yield* renew)
+  })
+
+  // Another process goes on at once.
+  yield* Effect.addFinalizer(() =>
+    leaseUntilMs === 0
+      ? Effect.void
+      : Effect.flatMap(DateTime.now, (now) => storage.takeLease(leaseName, holder, now)).pipe(
+          Effect.timeout(releaseTimeout),
+          Effect.ignore
+        )
+  )
+
   /** One group that makes the process fail keeps none of the others from being finished. */
   const finish = (project: ProjectId, group: string) =>
     Effect.catchDefect(waiting.finish(project, group), (defect) =>
       Effect.andThen(
-        Effect.logError("What OpenTelemetry told cannot be finished", defect),
+        Effect.logError("What OpenTelemetry told cannot be finished", nameOfDefect(defect)),
         waiting.postpone(project, group)
       )
     )
@@ -122,7 +142,10 @@ const make = Effect.gen(function* () {
     yield* storage.endContexts((yield* Clock.currentTimeMillis) - waitMs)
     if (!(yield* leads)) return false
     const groups = yield* storage.dueGroups(yield* Clock.currentTimeMillis, groupsAtOnce)
-    for (const { group, project } of groups) yield* finish(project, group)
+    for (const { group, project } of groups) {
+      if (!(yield* renew)) return false
+      yield* finish(project, group)
+    }
     return groups.length === groupsAtOnce
   })
 

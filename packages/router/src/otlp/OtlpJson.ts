@@ -2,6 +2,7 @@
  * Reads posts of OTLP in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. The text is walked in steps, and each span is
  * parsed by itself; one that says nothing of calls is not parsed at all.
  */
+import { commonText, slimResource } from "@tachograph/capture/spans/Groups"
 import { hasMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
 import { JsonWalk, Scan, type Steps } from "@tachograph/core"
@@ -224,9 +225,12 @@ export function* decode(post: Buffer, signal: Decoded.Signal): Steps.Steps<Decod
     const [start, end] = [list[at + 1]!, list[at + 2]!]
     const text = post.toString("utf8", start, end)
     const object = list[at]! < ofRecord && text !== "" ? objectOf(JSON.parse(text)) : {}
-    if (list[at] === ofResource) around = { ...around, resource: pairsOf(object["attributes"]) }
+    if (list[at] === ofResource) around = { ...around, resource: slimResource(pairsOf(object["attributes"])) }
     else if (list[at] === ofScope)
-      around = { ...around, scope: { name: textOf(object["name"]), version: textOf(object["version"]) } }
+      around = {
+        ...around,
+        scope: { name: commonText(textOf(object["name"])), version: commonText(textOf(object["version"])) }
+      }
     else if (list[at] === ofLargeRecord) Decoded.refuseLarge(into)
     else read(text, around, into)
     if (pace.isOver(end - start)) yield

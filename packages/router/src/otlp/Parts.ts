@@ -35,19 +35,15 @@ const groupOf = (told: Told): string => {
 
 export const contextHead = "context "
 
-/** Microseconds of any time that a record has take no more digits. */
-const digits = 17
-
 /**
- * A span has one part, whichever of its exporters sent it; each log record has its own. Parts are read in the order of their names, and some
- * emitters tell the messages of a call one by one, all at one time.
+ * Each of what is told has a part, which is the same when it is told again: two exporters may tell one span, each with attributes of its own. A
+ * post may have `nth` equal log records.
  */
-const nameOf = (told: Told, text: string, place: number): string => {
-  if ("context" in told) return `${contextHead}${told.context.spanId}`
-  if ("span" in told) return `span ${told.span.spanId} ${short(told.span.scope.name).slice(0, 8)}`
+const nameOf = (told: Told, text: string, nth: number): string => {
+  if ("context" in told) return `${contextHead}${told.context.spanId} ${short(text)}`
+  if ("span" in told) return `span ${told.span.spanId} ${short(text)}`
   if ("link" in told) return `link ${told.link.spanId}`
-  const time = String(Math.round(told.log.timeMs * 1000)).padStart(digits, "0")
-  return `log ${time} ${String(place).padStart(6, "0")} ${short(text)}`
+  return `log ${nth} ${short(text)}`
 }
 
 const isMap = "map of attributes"
@@ -91,13 +87,16 @@ export const textOf = (told: Told): string => {
   )
 }
 
-/** `text` is that of `told`, which may have been masked. `place` is its place in what a post tells. */
-export const of = (told: Told, text: string, place: number): Part => {
-  const whole = `${JSON.stringify(idsOf(told))}\n${text}`
-  const bytes = Buffer.from(whole)
+/**
+ * `text` is that of `told`, which may have been masked. `order` is its place in what a post tells: some emitters tell the messages of a call one by
+ * one, all at one time.
+ */
+export const of = (told: Told, text: string, nth: number, order: number): Part => {
+  const ids = idsOf(told)
+  const bytes = Buffer.from(`${JSON.stringify({ ...ids, order })}\n${text}`)
   return {
     group: groupOf(told),
-    part: nameOf(told, whole, place),
+    part: nameOf(told, `${JSON.stringify(ids)}\n${text}`, nth),
     size: bytes.length,
     content: deflateRawSync(bytes, { level: 1 })
   }
@@ -130,9 +129,11 @@ export const erasedIn = ({ part }: Pick<Part, "part">): { readonly at: number; r
 /** The longest text of a part (bytes): no post is longer. */
 const maxText = 256 * 1024 * 1024
 
-export const toldIn = ({ content }: Pick<Part, "content">): Told => {
+/** What a part tells, and its order. */
+export const toldIn = ({ content }: Pick<Part, "content">): { readonly told: Told; readonly order: number } => {
   const whole = inflateRawSync(content, { maxOutputLength: maxText }).toString()
   const end = whole.indexOf("\n")
   const [[kind, value] = []] = Object.entries(JSON.parse(whole.slice(end), fromJson) as Record<string, object>)
-  return { [kind!]: { ...value, ...(JSON.parse(whole.slice(0, end)) as object) } } as unknown as Told
+  const { order, ...ids } = JSON.parse(whole.slice(0, end)) as { readonly order: number }
+  return { told: { [kind!]: { ...value, ...ids } } as unknown as Told, order }
 }

@@ -3,6 +3,7 @@
  * that says nothing of calls no attribute is copied: generated code would decode all of them first, and a program may send 100,000.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
+import { commonText, slimResource } from "@tachograph/capture/spans/Groups"
 import { isMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
 import type { Steps } from "@tachograph/core"
@@ -143,7 +144,7 @@ const scopeOf = (message: Uint8Array, budget: Budget): Scope => {
     if (tag === bytes(1)) name = textOf(reader)
     else if (tag === bytes(2)) version = textOf(reader)
   })
-  return { name, version }
+  return { name: commonText(name), version: commonText(version) }
 }
 
 /** The last message in a field: it may come after those that need it. */
@@ -280,7 +281,7 @@ export function* decode(post: Uint8Array, signal: Decoded.Signal): Steps.Steps<D
       (budget) => pairsOf(said, bytes(1), budget),
       () => new Map()
     )
-    yield* each(message, 2, pace, (emitted) => readScope(emitted, resource))
+    yield* each(message, 2, pace, (emitted) => readScope(emitted, slimResource(resource)))
   })
   return into
 }

@@ -1,5 +1,5 @@
 /** Takes posts of OTLP: what is complete is recorded at once, and the rest waits in the storage. A 200 says that all of it is kept. */
-import { assemble, type Assembled, byStart, type Link, type Step } from "@tachograph/capture/spans/Assemble"
+import { assemble, type Assembled, type Link, type Step } from "@tachograph/capture/spans/Assemble"
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { contextOf, isContext } from "@tachograph/capture/spans/Groups"
 import type { Steps } from "@tachograph/core"
@@ -58,6 +58,8 @@ function* decoded(
   try {
     return encoding === "json" ? yield* OtlpJson.decode(post, signal) : yield* Protobuf.decode(post, signal)
   } catch (error) {
+    // A mistake of ours is no mistake of the post.
+    if (error instanceof TypeError) throw error
     // The reader of protobuf throws errors of its own.
     return error instanceof Decoded.Undecodable ? error : new Decoded.Undecodable("The post is no protobuf of OTLP")
   }
@@ -75,12 +77,8 @@ export const make = (
   ) {
     for (const [name, number] of post.others) yield* LeftOut.count(signal === "traces" ? "span" : "log", name, number)
     const assembled = assemble(post)
-    const complete = assembled.calls.filter(({ isComplete }) => isComplete).toSorted(byStart)
-    const outcomes = yield* recordCalls(
-      project,
-      complete.map((call) => ({ call })),
-      maxEventBytes
-    )
+    const complete = assembled.calls.filter(({ isComplete }) => isComplete)
+    const outcomes = yield* recordCalls(project, complete, { maxEventBytes })
     const steps = assembled.steps.filter(({ isComplete }) => isComplete)
     const early = new Set(yield* recordSteps(project, steps))
     // A span between a call and whose it is may end, and come, long after the call.

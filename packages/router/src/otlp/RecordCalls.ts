@@ -1,11 +1,11 @@
 /** Records the calls that spans tell: each once, however often and by whatever process it is told. */
 import { PayloadTooLargeError, ValidationFailure } from "@tachograph/api"
-import { type Call, isTwin } from "@tachograph/capture/spans/Assemble"
+import { byStart, type Call, isTwin } from "@tachograph/capture/spans/Assemble"
 import { groupOf } from "@tachograph/capture/spans/Groups"
 import type { Attributes, Span } from "@tachograph/capture/spans/Span"
 import {
   CurrentProject,
-  type Errors,
+  Errors,
   type EventSummary,
   Fingerprint,
   type FingerprintId,
@@ -14,11 +14,11 @@ import {
   type Recorder,
   type Storage
 } from "@tachograph/core"
-import type { SpanId, TraceId } from "@tachograph/core/domain/Trace"
+import type { TraceId } from "@tachograph/core/domain/Trace"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { keyOfHeader } from "../events/EventDecoder.ts"
-import { recordMany, whenThereIsRoom } from "../events/RecordMany.ts"
+import { whenThereIsRoom } from "../events/RecordMany.ts"
 import type { Decode } from "../events/SentEvent.ts"
 import * as CallBody from "./CallBody.ts"
 
@@ -80,18 +80,11 @@ const isSameCall = (span: Span, { durationMs, model, occurredAt, recorded }: Eve
 const beforeMs = { ofContent: 1_000, ofCounts: 60_000 }
 const afterMs = 1_000
 
-/** When the events of calls can have taken place. Records alone do not say it. */
-const timesOf = (calls: ReadonlyArray<Told>) => {
-  const times = calls.map(({ call: { hasContent, span, spans } }) => ({
-    isKnown: spans.length > 0 && CallBody.isTime(span.startMs) && CallBody.isTime(span.endMs),
-    from: span.startMs - (hasContent ? beforeMs.ofContent : beforeMs.ofCounts),
-    to: Math.max(span.startMs, span.endMs) + afterMs
-  }))
-  if (times.some(({ isKnown }) => !isKnown)) return {}
-  return {
-    fromMs: Math.floor(times.reduce((first, { from }) => Math.min(first, from), Number.POSITIVE_INFINITY)),
-    toMs: Math.floor(times.reduce((last, { to }) => Math.max(last, to), 0))
-  }
+/** When an event of a call can have taken place. Records alone do not say it. */
+const timesOf = ({ hasContent, span: { endMs, startMs }, spans }: Call) => {
+  if (spans.length === 0 || !CallBody.isTime(startMs) || !CallBody.isTime(endMs)) return {}
+  const before = hasContent ? beforeMs.ofContent : beforeMs.ofCounts
+  return { fromMs: Math.floor(startMs) - before, toMs: Math.floor(Math.max(startMs, endMs)) + afterMs }
 }
 
 export type IsErased = (names: {
@@ -99,11 +92,11 @@ export type IsErased = (names: {
   readonly person?: string | undefined
 }) => boolean
 
-/** A call that is to be recorded. */
-export interface Told {
-  readonly call: Call
-  /** Whether a call of this session and person was erased before it could be recorded. */
-  readonly isErased?: IsErased | undefined
+interface Limits {
+  /** The longest body of an event (bytes). */
+  readonly maxEventBytes: number
+  /** Whether a call of some session and person was erased before it could be recorded. */
+  readonly isErased?: (call: Call) => IsErased | undefined
 }
 
 /** Traces share locks. */
@@ -114,6 +107,11 @@ const hasKey = ({ hasContent, span }: Call): boolean =>
   span.traceId === "" || (hasContent && groupOf(span, []).session !== undefined)
 
 export type RecordCalls = ReturnType<typeof make>
+
+type Failure = Errors.Overloaded | Errors.StorageUnavailable
+
+const minOf = (values: ReadonlyArray<number>): number =>
+  values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
 
 export const make = (recorder: Recorder["Service"], storage: Storage["Service"], decode: Decode) => {
   const fingerprints = new LruCache<string, FingerprintId>(maxFingerprintBytes)
@@ -128,77 +126,109 @@ export const make = (recorder: Recorder["Service"], storage: Storage["Service"],
     return id
   })
 
-  /** The events that those of some calls of a trace may be among, whatever their sessions. */
-  const eventsAt = Effect.fnUntraced(function* (project: ProjectId, calls: ReadonlyArray<Told>) {
-    const page = { order: "asc", limit: maxEvents, ...timesOf(calls) } as const
-    const traceId = calls[0]!.call.span.traceId as TraceId
-    const { rows } = yield* storage.findEvents(project, page, { traceId }, maxEvents)
-    const summaries = rows.flatMap(({ summary }) => (summary === undefined ? [] : [summary]))
-    const spans = new Set(summaries.map(({ spanId }) => spanId))
-    return ({ hasContent, span }: Call) =>
-      (span.spanId !== "" && spans.has(span.spanId as SpanId)) ||
-      (!hasContent && summaries.some((summary) => isSameCall(span, summary)))
+  /** The events of a trace, around the times of some calls of it. */
+  const eventsOf = Effect.fnUntraced(function* (project: ProjectId, traceId: string, calls: ReadonlyArray<Call>) {
+    const times = calls.map(timesOf)
+    const isBounded = times.every(({ fromMs }) => fromMs !== undefined)
+    const period = isBounded
+      ? { fromMs: minOf(times.map(({ fromMs }) => fromMs!)), toMs: -minOf(times.map(({ toMs }) => -toMs!)) }
+      : {}
+    const page = { order: "asc", limit: maxEvents, ...period } as const
+    const { rows } = yield* storage.findEvents(project, page, { traceId: traceId as TraceId }, maxEvents)
+    return rows.flatMap(({ summary }) => summary ?? [])
   })
 
-  const create = Effect.fnUntraced(function* (project: ProjectId, { call, isErased }: Told, maxEventBytes: number) {
+  /** Those of which no event exists, whatever its session. */
+  const unknown = Effect.fnUntraced(function* (project: ProjectId, calls: ReadonlyArray<Call>) {
+    const known = new Set<Call>()
+    for (const [traceId, ofTrace] of Map.groupBy(
+      calls.filter((call) => !hasKey(call)),
+      ({ span }) => span.traceId
+    )) {
+      const events = yield* eventsOf(project, traceId, ofTrace)
+      const spans = new Set(events.map(({ spanId }) => spanId as string | null))
+      for (const call of ofTrace) {
+        const isTold = () => !call.hasContent && events.some((event) => isSameCall(call.span, event))
+        if (spans.has(call.span.spanId) || isTold()) known.add(call)
+      }
+    }
+    return calls.filter((call) => !known.has(call))
+  })
+
+  const eventOf = Effect.fnUntraced(function* (project: ProjectId, call: Call, { isErased, maxEventBytes }: Limits) {
     const { bytes, person, session } = CallBody.of(call, yield* fingerprintIn(project, call.span.resource))
-    if (isErased?.({ session, person }) === true) return
+    if (isErased?.(call)?.({ session, person }) === true) return undefined
     if (bytes.length > maxEventBytes) return yield* new PayloadTooLargeError()
     const key = keyOfHeader(CallBody.keyOf(call))
     const { event } = yield* decode(project, { bytes, isJson: true }, false, key)
     // The first one counts, whatever another one says.
-    const idempotency = event.idempotency && { ...event.idempotency, bodyHash: noHash }
-    yield* whenThereIsRoom(recorder.createEvent({ ...event, idempotency }))
+    return { ...event, idempotency: event.idempotency && { ...event.idempotency, bodyHash: noHash } }
   })
-
-  const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
 
   const refused = (why: string): Effect.Effect<Outcome> => Effect.succeed({ refused: why })
 
-  const record = (project: ProjectId, told: Told, maxEventBytes: number) =>
-    create(project, told, maxEventBytes).pipe(
+  /** Puts a call into the commit queue, behind those before it. Returns an effect that waits until it is committed. */
+  const queue = Effect.fnUntraced(function* (project: ProjectId, call: Call, limits: Limits) {
+    const event = yield* eventOf(project, call, limits)
+    if (event === undefined) return Effect.succeed<Outcome>("recorded")
+    const permit = recorder.admission.permit()
+    const enter = Effect.suspend(() =>
+      permit.reserve(event.payload.text.length) && permit.enqueue() ? Effect.void : Effect.fail(new Errors.Overloaded())
+    )
+    yield* whenThereIsRoom(enter)
+    const committed = yield* Effect.onError(recorder.queueEvent({ ...event, isAdmitted: true }, permit), () =>
+      Effect.sync(permit.release)
+    )
+    return committed.pipe(
       Effect.as("recorded" as const),
-      Effect.provideService(CurrentProject, project),
       // Somebody recorded an event under a key of this form.
-      Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const)),
+      Effect.catchTag("idempotency-key-reused", () => Effect.succeed("recorded" as const))
+    )
+  })
+
+  const queued = (project: ProjectId, call: Call, limits: Limits) =>
+    queue(project, call, limits).pipe(
       Effect.catchIf(
         (error) => error instanceof PayloadTooLargeError,
-        () => refused(`a call is longer than ${maxEventBytes} bytes`)
+        () => Effect.succeed(refused(`a call is longer than ${limits.maxEventBytes} bytes`))
       ),
       Effect.catchIf(
         (error) => error instanceof ValidationFailure,
-        ({ detail }) => refused(`a call is none that can be stored: ${detail[0]?.loc.join(".")}: ${detail[0]?.msg}`)
+        ({ detail }) =>
+          Effect.succeed(refused(`a call is none that can be stored: ${detail[0]?.loc.join(".")}: ${detail[0]?.msg}`))
       ),
       // Neither is sent: a call has a session, and its fingerprint was made just now.
       Effect.catchTags({ "session-id-empty": Effect.die, "fingerprint-not-found": Effect.die })
     )
 
-  /** Posts of one trace one after the other: what waits of it may be recorded at the same time as what comes. */
-  const recordTrace = (project: ProjectId, traceId: string, calls: ReadonlyArray<Told>, maxEventBytes: number) =>
-    locks[Number.parseInt(traceId.slice(-4), 16) % lockCount]!.withPermits(1)(
-      Effect.flatMap(eventsAt(project, calls), (isKnown) =>
-        recordMany(calls, (told) =>
-          isKnown(told.call) ? Effect.succeed("recorded" as const) : record(project, told, maxEventBytes)
-        )
-      )
-    )
-
-  /** In the order of the calls. Fails where the storage does, or has no room: then they are to be told again. */
-  return Effect.fnUntraced(function* (
-    project: ProjectId,
-    calls: ReadonlyArray<Told>,
-    maxEventBytes: number
-  ): Effect.fn.Return<ReadonlyArray<Outcome>, Errors.Overloaded | Errors.StorageUnavailable> {
-    const traces = Array.from(Map.groupBy(calls, ({ call }) => (hasKey(call) ? "" : call.span.traceId)))
-    const outcomes = new Map<Told, Outcome>()
-    yield* recordMany(traces, ([traceId, ofTrace]) =>
-      Effect.map(
-        traceId === ""
-          ? recordMany(ofTrace, (told) => record(project, told, maxEventBytes))
-          : recordTrace(project, traceId, ofTrace, maxEventBytes),
-        (found) => ofTrace.forEach((told, n) => outcomes.set(told, found[n]!))
-      )
-    )
-    return calls.map((told) => outcomes.get(told)!)
+  const recordAll = Effect.fnUntraced(function* (project: ProjectId, calls: ReadonlyArray<Call>, limits: Limits) {
+    const committing: Array<Effect.Effect<Outcome, Failure>> = []
+    for (const call of yield* unknown(project, calls.toSorted(byStart)))
+      committing.push(yield* queued(project, call, limits))
+    return yield* Effect.all(committing, { concurrency: "unbounded" })
   })
+
+  const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
+
+  /** What waits of a trace may be recorded at the same time as what comes: one after the other. Locks are taken in their order. */
+  const alone = <A, E>(calls: ReadonlyArray<Call>, record: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const traces = calls.filter((call) => !hasKey(call)).map(({ span }) => span.traceId)
+    const needed = new Set(traces.map((trace) => Number.parseInt(trace.slice(-4), 16) % lockCount))
+    return Array.from(needed)
+      .toSorted((one, other) => other - one)
+      .reduce((inner, index) => locks[index]!.withPermits(1)(inner), record)
+  }
+
+  /**
+   * Records calls in the order of their beginnings. Fails where the storage does, or has no room: then they are to be told again. Returns what
+   * became of those of which no event existed.
+   */
+  return (
+    project: ProjectId,
+    calls: ReadonlyArray<Call>,
+    limits: Limits
+  ): Effect.Effect<ReadonlyArray<Outcome>, Failure> =>
+    calls.length === 0
+      ? Effect.succeed([])
+      : alone(calls, recordAll(project, calls, limits)).pipe(Effect.provideService(CurrentProject, project))
 }

@@ -2,7 +2,7 @@
  * What waits: spans and log records of which something that is still to come may say more. They are kept in the storage, and become calls when
  * nothing can say more of them, or after a time; by one process at a time, also after a restart.
  */
-import { byStart, type Call, type Step } from "@tachograph/capture/spans/Assemble"
+import type { Call, Step } from "@tachograph/capture/spans/Assemble"
 import { LruCache, type ProjectId, type Storage, type WaitingPart } from "@tachograph/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import type * as RecordSteps from "./RecordSteps.ts"
 import * as WaitingGroup from "./WaitingGroup.ts"
 
 /** What of a group is read at once: bytes, before compression, and parts. Of a group that has more, what came first is finished by itself. */
-const maxGroupBytes = 64 * 1024 * 1024
+const maxGroupBytes = 16 * 1024 * 1024
 const maxGroupParts = 20_000
 
 /** A group that takes longer to look at (ms) is left alone for so many times as long: posts to it come one after the other. */
@@ -30,6 +30,9 @@ const restBytes = 300
 /** How long a group is left alone that makes the process fail (ms). */
 const afterDefectMs = 60_000
 
+/** Parts that are made before they are kept. */
+const maxHeld = 500
+
 /** Groups that are listed at once. */
 const groupsAtOnce = 100
 
@@ -42,12 +45,16 @@ interface Settings {
 
 /** Records what is ready of a group. */
 const recording = (recordCalls: RecordCalls.RecordCalls, recordSteps: RecordSteps.RecordSteps) => {
-  const record = Effect.fnUntraced(function* (project: ProjectId, told: ReadonlyArray<RecordCalls.Told>) {
-    const outcomes = yield* recordCalls(project, told, Infinity)
-    for (const [at, outcome] of outcomes.entries()) {
+  const record = Effect.fnUntraced(function* (
+    project: ProjectId,
+    calls: ReadonlyArray<Call>,
+    isErased: (call: Call) => RecordCalls.IsErased | undefined
+  ) {
+    const outcomes = yield* recordCalls(project, calls, { maxEventBytes: Infinity, isErased })
+    for (const outcome of outcomes) {
       if (outcome === "recorded") continue
       yield* Effect.logWarning("A call that OpenTelemetry told cannot be recorded", outcome.refused)
-      yield* LeftOut.count("late", told[at]!.call.span.scope.name, 1)
+      yield* LeftOut.count("late", "refused", 1)
     }
   })
 
@@ -56,17 +63,18 @@ const recording = (recordCalls: RecordCalls.RecordCalls, recordSteps: RecordStep
     project: ProjectId,
     parts: ReadonlyArray<WaitingPart>,
     isReady: (member: Call | Step, own: ReadonlyArray<WaitingPart>) => boolean,
-    isOver: (part: WaitingPart) => boolean
+    isOver: (part: WaitingPart) => boolean,
+    isOld: (part: WaitingPart) => boolean
   ) {
-    const { assembled, isErased, partsOf } = WaitingGroup.read(parts)
-    const ended = new Set<WaitingPart>()
+    const { assembled, isErased, partsOf, unreadable } = WaitingGroup.read(parts)
+    const ended = new Set(unreadable)
     const waiting = new Set<WaitingPart>()
-    const calls = new Set(assembled.calls.toSorted(byStart).filter((call) => isReady(call, partsOf(call))))
-    yield* record(
-      project,
-      Array.from(calls, (call) => ({ call, isErased: isErased(call) }))
-    )
-    for (const call of assembled.calls) for (const part of partsOf(call)) (calls.has(call) ? ended : waiting).add(part)
+    if (unreadable.length > 0) yield* LeftOut.count("late", "damaged", unreadable.length)
+    const calls = new Set(assembled.calls.filter((call) => isReady(call, partsOf(call))))
+    yield* record(project, Array.from(calls), isErased)
+    for (const call of assembled.calls) {
+      for (const part of partsOf(call)) (calls.has(call) ? ended : waiting).add(part)
+    }
     const ready = new Set(assembled.steps.filter((step) => isReady(step, partsOf(step))))
     const early = new Set<Step>()
     // An erasure concerns each by itself.
@@ -78,8 +86,8 @@ const recording = (recordCalls: RecordCalls.RecordCalls, recordSteps: RecordStep
       if (isLate) yield* LeftOut.count("late", step.span.scope.name, 1)
       for (const part of own) (isLate || (ready.has(step) && !early.has(step)) ? ended : waiting).add(part)
     }
-    // Whose a call is stays known as long as one waits.
-    if (waiting.size === 0) for (const part of parts.filter(isOver)) ended.add(part)
+    // Whose a call is stays known as long as one waits, also where that was not read.
+    if (waiting.size === 0) for (const part of parts.filter(isOld)) ended.add(part)
     const late = assembled.logs.filter((log) => partsOf({ spans: [], logs: [log] }).some((part) => ended.has(part)))
     for (const { scope } of late) yield* LeftOut.count("late", scope.name, 1)
     return { ended: Array.from(ended), left: parts.filter((part) => !ended.has(part)), isWaiting: waiting.size > 0 }
@@ -117,12 +125,15 @@ export const make = (
     const until = restUntil.get(name) ?? now
     if (until > now) return yield* storage.postpone(project, group, until)
     const { isWhole, parts } = yield* readAll(project, group)
-    const isOver = ({ since }: WaitingPart) => !isWhole || since + waitMs <= now
+    const isOld = ({ since }: WaitingPart) => since + waitMs <= now
+    const isOver = (part: WaitingPart) => !isWhole || isOld(part)
     const { ended, left } = yield* recordReady(
       project,
       parts,
       (member, own) => member.isComplete || own.some(isOver),
-      isOver
+      isOver,
+      // Parts that were not read may need what only says something of others, unless there is nothing else.
+      (part) => isOld(part) && (isWhole || parts.every(({ due }) => due === undefined))
     )
     yield* storage.endWaiting(project, group, ended)
     const dueMs =
@@ -133,13 +144,23 @@ export const make = (
     if (left.length > 0) yield* storage.postpone(project, group, Math.max(dueMs, now + 1))
   })
 
+  const markErased = (project: ProjectId, group: string, erased: Parts.Erased) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      storage.hold(project, [{ ...Parts.ofErased(group, erased, at), due: undefined }])
+    )
+
   /** Records what waits of a session or a person, so that it is erased with them. Of what is left, a part says that it may be theirs. */
   const finishErased = Effect.fnUntraced(function* (project: ProjectId, group: string, erased: Parts.Erased) {
     const { isWhole, parts } = yield* readAll(project, group)
     const isTheirs = (member: Call | Step) => WaitingGroup.isOf(erased)(CallBody.namesOf(member))
-    const { ended, isWaiting } = yield* recordReady(project, parts, isTheirs, () => false)
-    const at = yield* Clock.currentTimeMillis
-    if (isWaiting || !isWhole) yield* storage.hold(project, [{ ...Parts.ofErased(group, erased, at), due: undefined }])
+    const { ended, isWaiting } = yield* recordReady(
+      project,
+      parts,
+      isTheirs,
+      () => false,
+      () => false
+    )
+    if (isWaiting || !isWhole) yield* markErased(project, group, erased)
     yield* storage.endWaiting(project, group, [...ended, ...WaitingGroup.contextsOf(parts, erased)])
   })
 
@@ -149,7 +170,10 @@ export const make = (
     finishAll: Effect.fnUntraced(function* (project: ProjectId, erased: Parts.Erased) {
       for (let after: string | undefined; ;) {
         const groups = yield* storage.listWaitingGroups(project, after, groupsAtOnce)
-        for (const group of groups) yield* finishErased(project, group, erased)
+        for (const group of groups) {
+          // What cannot be read now may be theirs.
+          yield* Effect.catchDefect(finishErased(project, group, erased), () => markErased(project, group, erased))
+        }
         if (groups.length < groupsAtOnce) return
         after = groups.at(-1)
       }
@@ -165,15 +189,21 @@ export const make = (
      */
     hold: Effect.fnUntraced(function* (project: ProjectId, told: ReadonlyArray<Parts.Told>) {
       const since = yield* Clock.currentTimeMillis
-      const parts: Array<WaitingPart> = []
-      for (const [place, each] of told.entries()) {
-        const text = yield* masked(project, Parts.textOf(each))
-        parts.push({ ...Parts.of(each, text, place), since, due: "context" in each ? undefined : since + waitMs })
-      }
-      yield* storage.hold(project, parts)
-      // What came together was looked at together.
       const own = new Map<string, Set<string>>()
-      for (const { group, part } of parts) own.set(group, (own.get(group) ?? new Set()).add(part))
+      const equal = new Map<string, number>()
+      for (let at = 0; at < told.length; at += maxHeld) {
+        const parts: Array<WaitingPart> = []
+        for (const [index, each] of told.slice(at, at + maxHeld).entries()) {
+          const text = yield* masked(project, Parts.textOf(each))
+          const nth = "log" in each ? (equal.get(text) ?? 0) : 0
+          if ("log" in each) equal.set(text, nth + 1)
+          const part = Parts.of(each, text, nth, at + index)
+          parts.push({ ...part, since, due: "context" in each ? undefined : since + waitMs })
+          own.set(part.group, (own.get(part.group) ?? new Set()).add(part.part))
+        }
+        yield* storage.hold(project, parts)
+      }
+      // What came together was looked at together.
       yield* storage.makeDue(project, new Map(Array.from(own, ([group, { size }]) => [group, size])), since)
     })
   }

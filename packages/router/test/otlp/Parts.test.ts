@@ -10,14 +10,12 @@ const log = (name: string, timeMs: number): Parts.Told => ({
   }
 })
 
-it("are read in the order in which a post told them, and each post again has the same", () => {
-  const at = 1_795_883_808_278.5
-  const told = ["system", "user", "assistant", "tool", "assistant", "tool", "user"].map((name) => log(name, at))
-  const names = (all: ReadonlyArray<Parts.Told>) =>
-    all.map((each, place) => Parts.of(each, Parts.textOf(each), place).part)
-  const parts = names([...told, log("earlier", at - 1)])
-  expect(parts.toSorted()).toEqual([parts.at(-1), ...parts.slice(0, -1)])
-  expect(names(told)).toEqual(parts.slice(0, -1))
+it("have the same names again, but equal ones of a post, and the order in which they were told", () => {
+  const told = ["system", "user", "user"].map((name) => log(name, 7))
+  const parts = told.map((each, order) => Parts.of(each, Parts.textOf(each), order === 2 ? 1 : 0, order))
+  expect(new Set(parts.map(({ part }) => part)).size).toBe(3)
+  expect(parts.map((part) => Parts.toldIn(part).order)).toEqual([0, 1, 2])
+  expect(Parts.of(told[1]!, Parts.textOf(told[1]!), 0, 9).part).toBe(parts[1]!.part)
 })
 
 it("are read as they were told, whatever names values have, and their ids are in no text that patterns look through", () => {
@@ -34,8 +32,9 @@ it("are read as they were told, whatever names values have, and their ids are in
     }
   }
   const text = Parts.textOf(told)
-  expect(Parts.toldIn(Parts.of(told, text, 0))).toEqual(told)
+  expect(Parts.toldIn(Parts.of(told, text, 0, 3))).toEqual({ told, order: 3 })
   expect(text).not.toMatch(/abab|cdcd/)
-  const masked = Parts.toldIn(Parts.of(told, text.replace(String(2n ** 62n), "[redacted]"), 0)) as typeof told
+  const part = Parts.of(told, text.replace(String(2n ** 62n), "[redacted]"), 0, 0)
+  const masked = Parts.toldIn(part).told as typeof told
   expect(masked.log.attributes.get("n")).toBe("-[redacted]")
 })

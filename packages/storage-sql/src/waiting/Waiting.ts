@@ -117,8 +117,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     }
   })
 
-  const countWaiting = Effect.map(sql<{ parts: Integer }>`SELECT count(due_at) AS parts FROM waiting_parts`, ([row]) =>
-    Number(row!.parts)
+  const countWaiting = Effect.map(
+    sql<{ parts: Integer }>`SELECT count(*) AS parts FROM waiting_parts WHERE due_at IS NOT NULL`,
+    ([row]) => Number(row!.parts)
   )
 
   return {
