@@ -240,12 +240,15 @@ const checkPatterns = (redact: unknown) => {
 }
 
 /** Checks what only TypeScript would refuse. */
-const checkOptions = ({ apiKeys, authorize, redact, storage }: { readonly [option: string]: unknown }) => {
+const checkOptions = ({ apiKeys, authorize, otlpWaitMs, redact, storage }: { readonly [option: string]: unknown }) => {
   if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
   if (apiKeys !== undefined && !(Array.isArray(apiKeys) && apiKeys.every(isStaticKey))) {
     throw new TypeError(`apiKeys: expected static keys, each of ${staticKeyRule}`)
   }
   if (redact !== undefined) checkPatterns(redact)
+  if (otlpWaitMs !== undefined && !(Number.isFinite(otlpWaitMs) && Number(otlpWaitMs) > 0)) {
+    throw new TypeError("otlpWaitMs: expected milliseconds, more than 0")
+  }
   if (authorize === undefined) return
   if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")

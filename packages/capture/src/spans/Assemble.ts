@@ -282,7 +282,7 @@ export const assemble = (all: Told): Assembled => {
 
   const memberOf = (span: Span) => {
     const { isClosed, spans: ancestors } = trace.ancestorsOf(span)
-    const group = groupOf(span, ancestors)
+    const group = groupOf(span, ancestors, isClosed ? {} : trace.commonOf(span.traceId))
     return {
       ancestors,
       group,

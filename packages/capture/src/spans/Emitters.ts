@@ -184,8 +184,11 @@ export const isAnswer = ({ attributes, name }: LogRecord): boolean =>
 
 /** Log records that tell a call by themselves, where no span does. */
 const telling =
-  /^(?:claude_code\.)?(?:api_request|api_error)$|^gen_ai\.client\.inference\.operation\.details$|^codex\.sse_event$/
+  /^(?:claude_code\.)?(?:api_request|api_error)$|^gen_ai\.client\.inference\.operation\.details$|^codex\.sse_event$|^gen_ai\.(?:\w+\.message|choice)$/
 
-export const isTelling = ({ name, scope }: LogRecord): boolean =>
-  // Gemini CLI has a span of each call, but not all of its records name it.
-  scope.name !== "gemini-cli" && telling.test(name)
+/** The messages of a call, one by one: those of a call that was broken off may have no span. */
+const isMessage = /^gen_ai\.(?:\w+\.message|choice)$/
+
+export const isTelling = ({ name, scope, spanId }: LogRecord): boolean =>
+  // Gemini CLI has a span of each call, but not all of its records name it. A message alone is none without its span.
+  scope.name !== "gemini-cli" && telling.test(name) && (spanId !== "" || !isMessage.test(name))

@@ -32,7 +32,8 @@ const spanOf = (logs: ReadonlyArray<LogRecord>, parent: boolean): Span => {
   return {
     traceId: last.traceId,
     spanId: parent ? "" : last.spanId,
-    parentSpanId: parent ? last.spanId : "",
+    // The way to the ancestors is not known.
+    parentSpanId: last.spanId,
     name: bareName(last),
     kind: 0,
     startMs: durationMs > 0 ? endMs - durationMs : logs[0]!.timeMs,

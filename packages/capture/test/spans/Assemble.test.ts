@@ -84,6 +84,15 @@ it.each(Object.keys(shapes))("%s: twice as many take about twice the work", (nam
   expect(looksAt(2_400)).toBeLessThan(2.5 * looksAt(1_200) + 10_000)
 })
 
+it("a call whose parent never comes is of whom all others of its trace name, where they agree", () => {
+  const agent = (n: number, session: string) =>
+    span(n, "", { "gen_ai.operation.name": "invoke_agent", "gen_ai.conversation.id": session })
+  const sessionOf = (spans: ReadonlyArray<Span>) =>
+    assemble(told([span(0, idOf(99)), ...spans])).calls[0]!.group.session
+  expect(sessionOf([agent(1, "one")])).toBe("one")
+  expect(sessionOf([agent(1, "one"), agent(2, "other")])).toBeUndefined()
+})
+
 it("a circle of ancestors ends, and its calls wait", () => {
   const { calls } = assemble(shapes["a circle of calls"]!(3))
   expect(calls.map(({ isComplete }) => isComplete)).toEqual([false, false, false])

@@ -1,5 +1,5 @@
 /** What a request whose path, method and framing are right goes through: key, scope, body and engine, in this order. */
-import { type AuthorizationUnavailableError } from "@tachograph/api"
+import { type AuthorizationUnavailableError, ValidationFailure } from "@tachograph/api"
 import { defaultProject, Errors, type Permit, type Principal, type Scope } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { Engine, isCounted, IsStrict, ReserveAnswer } from "../Engine.ts"
@@ -27,6 +27,20 @@ const headersFor = (method: string, headers: Incoming["headers"]): Incoming["hea
 
 /** What an answer to a write has at most beside what was sent (bytes): numbers and times. */
 const maxAddedBytes = 1024
+
+const unreadable = Answer.refuse(
+  400,
+  "bad-request",
+  {},
+  { message: "The body cannot be decompressed, or read to its end." }
+)
+
+const readable = <A, E>(body: Effect.Effect<A, E>, { isOtlp = false }: Paths.Match["route"]) =>
+  Effect.catchIf(
+    body,
+    (error) => isOtlp && error instanceof ValidationFailure,
+    () => Effect.succeed(unreadable)
+  )
 
 const authorizing = (authorizer: Authorizer["Service"]) => {
   const principalOf = (
@@ -92,7 +106,9 @@ export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
     if (route.streamsBody && !state.permit.openStream(allowed.project)) return Refusals.overloaded
     const maxStreamBytes = route.isBatch ? maxBatchBytes : Infinity
     const stream = route.streamsBody ? yield* BodyOnTheWay.open(incoming.body, headers, maxStreamBytes) : undefined
-    const collected = route.takesBody && !route.streamsBody ? yield* bodyOf(incoming, route, state.permit) : noBody
+    const collected =
+      route.takesBody && !route.streamsBody ? yield* readable(bodyOf(incoming, route, state.permit), route) : noBody
+    if ("status" in collected) return collected
     const { bytes: body, isOwned: isBodyOwned } = collected
     if (route.isRecording && !state.permit.enqueue()) return Refusals.overloaded
     const { releaseAnswer, reserveAnswer } = state.permit

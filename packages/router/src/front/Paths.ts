@@ -17,6 +17,8 @@ interface Route {
   readonly isBatch: boolean
   /** Whether it is one event, which goes through the commit queue. */
   readonly isRecording: boolean
+  /** Whether a body that cannot be read is a bad request, and no invalid one: OTLP has no other word. */
+  readonly isOtlp?: boolean
   /** Whether a key may come as the password of `Basic`. */
   readonly takesBasic?: boolean
 }
@@ -66,7 +68,14 @@ const entries = (() => {
     const page = { takesBody: false, streamsBody: false, isBatch: false, isRecording: false }
     add(path, "GET", { endpoint, scopes: undefined, ...page })
   }
-  const post = { scopes: ["record"], takesBody: true, streamsBody: false, isBatch: false, isRecording: true } as const
+  const post = {
+    isOtlp: true,
+    scopes: ["record"],
+    takesBody: true,
+    streamsBody: false,
+    isBatch: false,
+    isRecording: true
+  } as const
   for (const [endpoint, path] of Object.entries(otlpPaths)) add(path, "POST", { endpoint, ...post })
   add(langfusePath, "POST", { endpoint: "otlpTraces", takesBasic: true, ...post })
   HttpApi.reflect(TachographApi, {

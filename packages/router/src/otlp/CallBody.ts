@@ -28,7 +28,7 @@ const recordedOf = ({ span }: Call, isRebuilt: boolean, verbatim: ReadonlyArray<
     scope_version: cut(span.scope.version),
     span: cut(span.name),
     service: cut(String(span.resource.get("service.name") ?? "")),
-    parent: cut(span.parentSpanId),
+    parent: span.parentSpanId === span.spanId ? undefined : cut(span.parentSpanId),
     verbatim: isRebuilt && verbatim.length > 0 ? verbatim : undefined,
     dropped: span.droppedAttributes || undefined
   }

@@ -7,6 +7,7 @@ import { hasMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
 import { JsonWalk, Scan, type Steps } from "@tachograph/core"
 import { isUtf8 } from "node:buffer"
+import { otlpPaths } from "../Engine.ts"
 import * as Decoded from "./Decoded.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -120,6 +121,13 @@ const signals = {
   logs: { lists: ["resourceLogs", "scopeLogs", "logRecords"], read: readLog }
 } as const
 
+/** Where posts of each kind are sent to. */
+const paths: ReadonlyMap<string, string> = new Map([
+  ["resourceSpans", otlpPaths.otlpTraces],
+  ["resourceLogs", otlpPaths.otlpLogs],
+  ["resourceMetrics", otlpPaths.otlpMetrics]
+])
+
 /** What is in a list of places, of each three numbers: this, and where it begins and ends. Records follow their scope, and scopes their resource. */
 const ofResource = 0
 const ofScope = 1
@@ -161,6 +169,10 @@ class Places implements JsonWalk.Visitor {
     const isList = this.#level % 2 === 1
     if (code !== (isList ? Scan.openBracket : Scan.openBrace) || (isList && key !== this.#lists[this.#level >> 1])) {
       if (this.#level === 0) throw new Decoded.Undecodable("The post is no JSON object")
+      const other = this.#level === 1 ? paths.get(key) : undefined
+      if (other !== undefined && key !== this.#lists[0]) {
+        throw new Decoded.Undecodable(`The post has ${key}, which are sent to ${other}`)
+      }
       this.#isSkipped = true
       return JsonWalk.skip
     }

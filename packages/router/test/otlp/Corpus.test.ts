@@ -68,7 +68,6 @@ const callsTold: Readonly<Record<string, number>> = {
   "openlit-anthropic b": 0,
   "openinference-openai c": 2,
   "openinference-openai-responses c": 2,
-  "otel-contrib-openai c": 3,
   "traceloop-openai b": 3,
   "traceloop-openai c": 2,
   "traceloop-openai-responses c": 3,

@@ -96,6 +96,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(answer.body).toEqual({ code: 3, message: "The post is no JSON: see byte 18" })
     })
 
+    it("refuses what cannot be decompressed, and posts of another kind", { tags: ["adapter"] }, async () => {
+      const broken = await send(Buffer.from("no gzip"), "application/x-protobuf", { "content-encoding": "gzip" })
+      expect(broken.status).toBe(400)
+      const logs = await send(Buffer.from(`{"resourceLogs":[]}`), "application/json")
+      expect(logs.body).toEqual({ code: 3, message: "The post has resourceLogs, which are sent to /otlp/v1/logs" })
+    })
+
     it("takes posts of metrics, and refuses other types", { tags: ["adapter"] }, async () => {
       expect((await send(Buffer.from("{}"), "application/json", {}, "/otlp/v1/metrics")).status).toBe(200)
       expect((await send(Buffer.from("{}"), "text/plain")).status).toBe(415)
