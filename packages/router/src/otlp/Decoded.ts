@@ -4,6 +4,7 @@ import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 import { withoutCredentials } from "@tachograph/capture/spans/WithoutCredentials"
 import { Steps } from "@tachograph/core"
+import { otlpPaths } from "../Engine.ts"
 
 /** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
 export type Link = Pick<Span, "traceId" | "spanId" | "parentSpanId">
@@ -101,6 +102,19 @@ export type Signal = "traces" | "logs"
 
 /** A post that is not what it says. The message is one line, and has nothing of the post. */
 export class Undecodable extends Error {}
+
+/** Where posts with each list are sent to. */
+const paths = {
+  resourceSpans: otlpPaths.otlpTraces,
+  resourceLogs: otlpPaths.otlpLogs,
+  resourceMetrics: otlpPaths.otlpMetrics
+} as const
+
+export const isList = (key: string): key is keyof typeof paths => Object.hasOwn(paths, key)
+
+/** For a post that was sent to where those of another kind are. */
+export const ofOther = (list: keyof typeof paths): Undecodable =>
+  new Undecodable(`The post has ${list}, which are sent to ${paths[list]}`)
 
 /** Values within values that are read. What is deeper is left out. */
 export const maxDepth = 64

@@ -7,7 +7,6 @@ import { hasMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
 import { JsonWalk, Scan, type Steps } from "@tachograph/core"
 import { isUtf8 } from "node:buffer"
-import { otlpPaths } from "../Engine.ts"
 import * as Decoded from "./Decoded.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -121,13 +120,6 @@ const signals = {
   logs: { lists: ["resourceLogs", "scopeLogs", "logRecords"], read: readLog }
 } as const
 
-/** Where posts of each kind are sent to. */
-const paths: ReadonlyMap<string, string> = new Map([
-  ["resourceSpans", otlpPaths.otlpTraces],
-  ["resourceLogs", otlpPaths.otlpLogs],
-  ["resourceMetrics", otlpPaths.otlpMetrics]
-])
-
 /** What is in a list of places, of each three numbers: this, and where it begins and ends. Records follow their scope, and scopes their resource. */
 const ofResource = 0
 const ofScope = 1
@@ -169,10 +161,7 @@ class Places implements JsonWalk.Visitor {
     const isList = this.#level % 2 === 1
     if (code !== (isList ? Scan.openBracket : Scan.openBrace) || (isList && key !== this.#lists[this.#level >> 1])) {
       if (this.#level === 0) throw new Decoded.Undecodable("The post is no JSON object")
-      const other = this.#level === 1 ? paths.get(key) : undefined
-      if (other !== undefined && key !== this.#lists[0]) {
-        throw new Decoded.Undecodable(`The post has ${key}, which are sent to ${other}`)
-      }
+      if (this.#level === 1 && Decoded.isList(key) && key !== this.#lists[0]) throw Decoded.ofOther(key)
       this.#isSkipped = true
       return JsonWalk.skip
     }

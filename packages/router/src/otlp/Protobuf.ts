@@ -190,7 +190,9 @@ type Around = Pick<LogRecord, "scope" | "resource">
 const readSpan = (message: Uint8Array, around: Around, into: Decoded.Collected, budget: Budget): void => {
   const link = { traceId: "", spanId: "", parentSpanId: "" }
   walk(message, budget, (tag, reader) => {
-    if (tag === bytes(1)) link.traceId = idOf(reader, 16)
+    // The time of a log record.
+    if (tag === fixed64(1) || tag === fixed64(11)) throw Decoded.ofOther("resourceLogs")
+    else if (tag === bytes(1)) link.traceId = idOf(reader, 16)
     else if (tag === bytes(2)) link.spanId = idOf(reader, 8)
     else if (tag === bytes(4)) link.parentSpanId = idOf(reader, 8)
   })
@@ -213,7 +215,9 @@ const readLog = (message: Uint8Array, around: Around, into: Decoded.Collected, b
   const log = { traceId: "", spanId: "", timeMs: 0, droppedAttributes: 0, body: null as Value }
   let [eventName, observedMs] = ["", 0]
   walk(message, budget, (tag, reader) => {
-    if (tag === fixed64(1)) log.timeMs = timeOf(reader)
+    // The trace of a span.
+    if (tag === bytes(1)) throw Decoded.ofOther("resourceSpans")
+    else if (tag === fixed64(1)) log.timeMs = timeOf(reader)
     else if (tag === fixed64(11)) observedMs = timeOf(reader)
     else if (tag === bytes(5)) log.body = valueOf(reader.bytes(), budget)
     else if (tag === varint(7)) log.droppedAttributes = reader.uint32()

@@ -101,6 +101,14 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(broken.status).toBe(400)
       const logs = await send(Buffer.from(`{"resourceLogs":[]}`), "application/json")
       expect(logs.body).toEqual({ code: 3, message: "The post has resourceLogs, which are sent to /otlp/v1/logs" })
+      const spans = OtlpPosts.toProtobuf(OtlpPosts.traces([callOf("otlp-elsewhere")]))
+      const elsewhere = await send(spans, "application/x-protobuf", {}, "/otlp/v1/logs")
+      expect(elsewhere.status).toBe(400)
+      // A log record: its time, and a text.
+      const record = Buffer.from("0a131211120f0901000000000000002a040a026869", "hex")
+      const binaryLogs = await send(record, "application/x-protobuf")
+      expect(binaryLogs.text).toContain("The post has resourceLogs, which are sent to /otlp/v1/logs")
+      expect(elsewhere.text).toContain("The post has resourceSpans, which are sent to /otlp/v1/traces")
     })
 
     it("takes posts of metrics, and refuses other types", { tags: ["adapter"] }, async () => {
