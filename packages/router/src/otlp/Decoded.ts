@@ -1,13 +1,11 @@
 /** What a post of OTLP says, in either encoding: the spans and log records that matter, and no more than the ids of other spans. */
+import type { Link } from "@tachograph/capture/spans/Assemble"
 import { kindOf } from "@tachograph/capture/spans/Emitters"
 import { evaluation, isTold } from "@tachograph/capture/spans/Marks"
 import type { LogRecord, Span } from "@tachograph/capture/spans/Span"
 import { withoutCredentials } from "@tachograph/capture/spans/WithoutCredentials"
 import { Steps } from "@tachograph/core"
 import { otlpPaths } from "../Engine.ts"
-
-/** A span that says nothing of calls: what is known of the way from a call to its ancestors. */
-export type Link = Pick<Span, "traceId" | "spanId" | "parentSpanId">
 
 export interface Decoded {
   readonly spans: ReadonlyArray<Span>

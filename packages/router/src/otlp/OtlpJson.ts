@@ -2,6 +2,7 @@
  * Reads posts of OTLP in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. The text is walked in steps, and each span is
  * parsed by itself; one that says nothing of calls is not parsed at all.
  */
+import type { Link } from "@tachograph/capture/spans/Assemble"
 import { commonText, slimResource } from "@tachograph/capture/spans/Groups"
 import { hasMark } from "@tachograph/capture/spans/Marks"
 import type { Attributes, LogRecord, Scope, SpanEvent, Value } from "@tachograph/capture/spans/Span"
@@ -70,7 +71,7 @@ interface Around {
 const kinds = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"]
 const codes = ["UNSET", "OK", "ERROR"]
 
-const linkOf = (traceId: unknown, spanId: unknown, parentSpanId: unknown): Decoded.Link => ({
+const linkOf = (traceId: unknown, spanId: unknown, parentSpanId: unknown): Link => ({
   traceId: idOf(traceId, 32),
   spanId: idOf(spanId, 16),
   parentSpanId: idOf(parentSpanId, 16)

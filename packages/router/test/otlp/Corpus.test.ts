@@ -143,4 +143,4 @@ it.skipIf(!areThere).concurrent.each(runs)("makes the sessions of $run", async (
   expect(events.map(({ recorded }) => recorded?.otlp?.span)).not.toContain(undefined)
 })
 
-if (!areThere) it("is left out: the posts of real instrumentation are not there", () => {})
+it.skipIf(!areThere)("has posts of real instrumentation", () => expect(runs).not.toEqual([]))
