@@ -45,6 +45,11 @@ export const viewerPaths = {
 /** Whether the viewer is served. */
 export const ServesViewer = Context.Reference<boolean>("tachograph/router/ServesViewer", { defaultValue: () => true })
 
+/** The names of the upstreams that the recording proxy passes calls on to; null if it is off. */
+export const ProxyUpstreams = Context.Reference<ReadonlyArray<string> | null>("tachograph/router/ProxyUpstreams", {
+  defaultValue: () => null
+})
+
 /** Whether a body with fields that are unknown is refused. Otherwise they are ignored, and the answer names them. */
 export const IsStrict = Context.Reference<boolean>("tachograph/router/IsStrict", { defaultValue: () => false })
 

@@ -22,7 +22,15 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as BasePath from "./BasePath.ts"
-import { defaultOtlpWaitMs, IsStrict, OtlpWaitMs, RedactPatterns, ServesLangfuse, ServesViewer } from "./Engine.ts"
+import {
+  defaultOtlpWaitMs,
+  IsStrict,
+  OtlpWaitMs,
+  ProxyUpstreams,
+  RedactPatterns,
+  ServesLangfuse,
+  ServesViewer
+} from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
 import { type Authorize, Authorizer } from "./front/Authorizer.ts"
@@ -35,7 +43,7 @@ import * as Node from "./mounts/Node.ts"
 import { CloseGraceMs, PendingCalls } from "./mounts/PendingCalls.ts"
 import * as Web from "./mounts/Web.ts"
 import * as Proxy from "./proxy/Proxy.ts"
-import { type ProxyOptions, type ProxySettings, settingsOfOption } from "./proxy/ProxyOptions.ts"
+import { namesOf, type ProxyOptions, type ProxySettings, settingsOfOption } from "./proxy/ProxyOptions.ts"
 import type { Answer } from "./response/Answer.ts"
 import * as ErrorAnswer from "./response/ErrorAnswer.ts"
 import * as TachographError from "./TachographError.ts"
@@ -168,7 +176,7 @@ export const createTachograph = async <E>(options: TachographOptions<E>): Promis
   checkOptions({ ...options })
   const base = BasePath.parse(options.basePath ?? "")
   const proxySettings = settingsOfOption(options.proxy)
-  const runtime = ManagedRuntime.make(services(options, base))
+  const runtime = ManagedRuntime.make(services(options, base, namesOf(proxySettings)))
   const scope = Scope.makeUnsafe()
   const opening = await runtime.runPromiseExit(Scope.provide(mounts(proxySettings), scope))
   if (Exit.isFailure(opening)) {
@@ -256,7 +264,8 @@ const checkOptions = ({ apiKeys, authorize, otlpWaitMs, redact, storage }: { rea
 
 const services = <E>(
   { apiKeys = [], authorize, runsBetweenRequests = true, storage, thread = true, ...options }: TachographOptions<E>,
-  base: string
+  base: string,
+  upstreams: ReadonlyArray<string> | null
 ) => {
   const byKeys = ApiKeys.layerNoDeps({ staticKeys: apiKeys.map((key) => Redacted.make(key)) })
   const authorizer =
@@ -281,6 +290,7 @@ const services = <E>(
         Layer.succeed(RedactPatterns, options.redact ?? null),
         Layer.succeed(BasePath.BasePath, base),
         Layer.succeed(ServesViewer, options.viewer ?? true),
+        Layer.succeed(ProxyUpstreams, upstreams),
         Layer.succeed(ServesLangfuse, options.langfusePath ?? false),
         Layer.succeed(OtlpWaitMs, options.otlpWaitMs ?? defaultOtlpWaitMs),
         Layer.succeed(IsStrict, options.strict ?? false)

@@ -34,6 +34,7 @@ export {
   Engine,
   IsStrict,
   OtlpWaitMs,
+  ProxyUpstreams,
   RedactPatterns,
   ServesLangfuse,
   ServesViewer,

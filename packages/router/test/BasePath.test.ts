@@ -43,6 +43,7 @@ describe("basePath", () => {
     const client = HttpClient.make((await opened({ basePath: "/in/here" })).fetch, undefined)
     expect((await client.get("/in/here/openapi.json")).body.servers).toEqual([{ url: "/in/here" }])
     expect((await client.get("/in/here/docs")).text).toContain('"servers":[{"url":"/in/here"}]')
+    expect((await client.get("/in/here/docs")).text).toContain("[the documentation](viewer/#/docs)")
   })
 
   it("is where the viewer is", async () => {

@@ -16,6 +16,8 @@ export const MeOnWire = Schema.Struct({
   prices: Schema.String,
   /** By which facts and costs of new events are computed: a version, and the price lists. */
   rules: Schema.String,
+  /** The names of the upstreams that the recording proxy passes calls on to, as in `/proxy/NAME`; null if it is off. */
+  proxy_upstreams: Schema.NullOr(Schema.Array(Schema.String)),
   /**
    * How many events of the project are by which rules; null without the scope `read`. `tachograph reindex` brings them to the
    * current ones.

@@ -2,6 +2,7 @@ import { Recorder, Retention, type Scope } from "@tachograph/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import packageJson from "../../package.json" with { type: "json" }
+import { ProxyUpstreams } from "../Engine.ts"
 import * as Operation from "./Operation.ts"
 
 const { version } = packageJson
@@ -11,6 +12,7 @@ const mayRead = (scopes: ReadonlyArray<Scope>): boolean => scopes.includes("read
 
 export const operations = Effect.gen(function* () {
   const keptFor = yield* Retention.KeptFor
+  const proxy_upstreams = yield* ProxyUpstreams
   const { prices, rules, rulesInUse } = yield* Recorder
   return Operation.group("me", {
     getMe: ({ exchange: { project, scopes } }) =>
@@ -21,6 +23,7 @@ export const operations = Effect.gen(function* () {
         retention_ms: keptFor === undefined ? null : Duration.toMillis(keptFor),
         prices,
         rules,
+        proxy_upstreams,
         events_by_rules
       }))
   })

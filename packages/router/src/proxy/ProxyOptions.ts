@@ -70,6 +70,10 @@ export const settingsOfOption = (option: boolean | ProxyOptions | undefined): Pr
   return settingsOf(option === true ? {} : option)
 }
 
+/** The names of its upstreams; null if the proxy is off. */
+export const namesOf = (settings: ProxySettings | undefined): ReadonlyArray<string> | null =>
+  settings === undefined ? null : Array.from(settings.upstreams.keys())
+
 /** Throws a `TypeError` if an option is wrong, or a proxy that the environment names. */
 export const settingsOf = (options: ProxyOptions, environment?: Environment): ProxySettings => {
   checkOptions(options)

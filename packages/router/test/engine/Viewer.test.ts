@@ -17,6 +17,7 @@ describe("the viewer", () => {
       expect((await client.get(path)).status).toBe(404)
       expect((await client.call("POST", path)).status).toBe(404)
     }
+    expect((await client.get("/docs")).text).not.toContain("viewer/#/docs")
     const host = await served((request, response) => tachograph.node(request, response, () => response.end("the host")))
     expect(await (await fetch(`http://127.0.0.1:${host.port}/viewer/`)).text()).toBe("the host")
     await tachograph.close()

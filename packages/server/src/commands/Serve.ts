@@ -20,6 +20,8 @@ import {
   MaxOtherBodyBytes,
   Node,
   Proxy,
+  ProxyOptions,
+  ProxyUpstreams,
   OtlpWaitMs,
   RedactPatterns,
   ServesLangfuse,
@@ -203,7 +205,6 @@ const oneProcess = (
       Layer.succeed(MaxBatchBytes, options.maxBatchBytes),
       Layer.succeed(MaxBatchLines, options.maxBatchLines),
       Layer.succeed(AnswerTimeoutMs, options.answerTimeoutMs),
-      Layer.succeed(ServesViewer, options.viewer),
       Layer.succeed(ServesLangfuse, options.langfusePath),
       Layer.succeed(IsStrict, options.strict)
     ]),
@@ -214,7 +215,9 @@ const oneProcess = (
       Layer.succeed(SessionCacheBytes, options.sessionCacheBytes),
       Layer.succeed(Prices, { own: options.prices }),
       Layer.succeed(RedactPatterns, options.redact),
-      Layer.succeed(OtlpWaitMs, options.otlpWaitMs)
+      Layer.succeed(OtlpWaitMs, options.otlpWaitMs),
+      Layer.succeed(ServesViewer, options.viewer),
+      Layer.succeed(ProxyUpstreams, ProxyOptions.namesOf(options.proxy))
     ]),
     Layer.provide([ProcessMetrics.layer, Worker.metrics])
   )

@@ -168,6 +168,8 @@ it("records calls in the project of their key, and nowhere else", async () => {
     return events.map(({ session }) => session).sort()
   })
   expect(await Promise.all(sessions)).toEqual([["session 0", "session 3"], ["session 1"], ["session 2"]])
+  const me = await fetch(`${url}/api/v1/me`, { headers: { authorization: `Bearer ${keys[0]}` } })
+  expect(await me.json()).toMatchObject({ proxy_upstreams: ["openai", "anthropic", "gemini", "local"] })
 })
 
 it("records a coding agent as it names itself, so that two of its versions can be compared", async () => {

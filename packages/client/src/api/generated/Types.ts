@@ -265,6 +265,7 @@ export interface Me {
   readonly retention_ms: number | null
   readonly prices: string
   readonly rules: string
+  readonly proxy_upstreams: ReadonlyArray<string> | null
   readonly events_by_rules: ReadonlyArray<{ readonly rules: string; readonly events: number }> | null
 }
 

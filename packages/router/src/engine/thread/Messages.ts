@@ -26,6 +26,9 @@ export interface Start {
   /** The patterns whose matches are masked, as they were given. */
   readonly redact: string | null
   readonly otlpWaitMs: number
+  readonly servesViewer: boolean
+  /** The names of the proxy's upstreams; null if it is off. */
+  readonly proxyUpstreams: ReadonlyArray<string> | null
   readonly logLevel: LogLevel.LogLevel
   /** Whether the host has a tracer, which gets the spans of the thread. */
   readonly isTraced: boolean

@@ -24,7 +24,7 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, OtlpWaitMs, RedactPatterns } from "../../Engine.ts"
+import { Engine, OtlpWaitMs, ProxyUpstreams, RedactPatterns, ServesViewer } from "../../Engine.ts"
 import * as System from "../../handlers/System.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
@@ -73,6 +73,8 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     prices: yield* Prices,
     redact: yield* RedactPatterns,
     otlpWaitMs: yield* OtlpWaitMs,
+    servesViewer: yield* ServesViewer,
+    proxyUpstreams: yield* ProxyUpstreams,
     logLevel: yield* References.MinimumLogLevel,
     isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer
   }

@@ -19,7 +19,7 @@ import type * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { BasePath } from "../../BasePath.ts"
-import { Engine, OtlpWaitMs, RedactPatterns } from "../../Engine.ts"
+import { Engine, OtlpWaitMs, ProxyUpstreams, RedactPatterns, ServesViewer } from "../../Engine.ts"
 import * as LocalEngine from "../LocalEngine.ts"
 import { errorData } from "./ErrorData.ts"
 import type { FromThread, Start } from "./Messages.ts"
@@ -74,6 +74,8 @@ export const layer = (
         Layer.succeed(Prices, start.prices),
         Layer.succeed(RedactPatterns, start.redact),
         Layer.succeed(OtlpWaitMs, start.otlpWaitMs),
+        Layer.succeed(ServesViewer, start.servesViewer),
+        Layer.succeed(ProxyUpstreams, start.proxyUpstreams),
         Layer.succeed(DeriveInBackground, !start.isReading),
         Logger.layer([forwardingLogger(outbox)]),
         Layer.succeed(References.MinimumLogLevel, start.logLevel),
