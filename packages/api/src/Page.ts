@@ -1,7 +1,7 @@
 /** Pages of lists: how one is asked for, and how it is answered. */
 import * as Schema from "effect/Schema"
-import { Instant } from "./Instant.ts"
 import { Limit } from "./Limit.ts"
+import { MomentInQuery } from "./Moment.ts"
 
 interface Cursor<S extends Schema.Top> {
   readonly schema: S
@@ -14,7 +14,7 @@ export const query = <S extends Schema.Top>({ schema }: Cursor<S>) => ({
 })
 
 /** At this time or later, and before this time. */
-export const period = { after: Schema.optionalKey(Instant), before: Schema.optionalKey(Instant) }
+export const period = { after: Schema.optionalKey(MomentInQuery), before: Schema.optionalKey(MomentInQuery) }
 
 /** The rows under their name, and the cursor of the next page. */
 export const of = <Name extends string, Row extends Schema.Top, S extends Schema.Top>(

@@ -27,6 +27,7 @@ import { Instant } from "../Instant.ts"
 import { JsonObject, MessagePart, optional } from "../Json.ts"
 import { wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
+import { MomentInQuery } from "../Moment.ts"
 import * as Page from "../Page.ts"
 import { type SnakeCase, snakeKeys } from "../WireNames.ts"
 
@@ -146,8 +147,8 @@ export const filters = {
   trace_id: Schema.optionalKey(TraceId),
   /** By the time of the call: `occurred_at`, else `received_at`. */
   ...Page.period,
-  received_after: Schema.optionalKey(Instant),
-  received_before: Schema.optionalKey(Instant)
+  received_after: Schema.optionalKey(MomentInQuery),
+  received_before: Schema.optionalKey(MomentInQuery)
 }
 
 export const cursor = Cursor.ofId<EventId>()

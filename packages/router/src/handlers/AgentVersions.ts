@@ -20,8 +20,8 @@ export const operations = Effect.map(Recorder, (recorder) =>
         recorder.listConfigurations({
           agent: params.agent_name,
           agentVersion: params.agent_version_name,
-          from: query.after,
-          to: query.before,
+          from: query.after?.in(),
+          to: query.before?.in(),
           ...PageQuery.of(query, AgentVersions.callCursor)
         }),
         ({ configurations, next }) =>

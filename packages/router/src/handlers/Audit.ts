@@ -8,7 +8,7 @@ export const operations = Effect.map(Recorder, (recorder) =>
   Operation.group("audit", {
     listAudit: ({ query }) =>
       Effect.map(
-        recorder.listAudit({ from: query.after, to: query.before, ...PageQuery.of(query, Audit.cursor) }),
+        recorder.listAudit({ from: query.after?.in(), to: query.before?.in(), ...PageQuery.of(query, Audit.cursor) }),
         ({ next, rows }) => ({ entries: rows, next_cursor: Audit.cursor.encode(next) })
       )
   })

@@ -25,8 +25,8 @@ export const of = (query: Parameters): EventFilterQuery => ({
     isError: query.error === undefined ? undefined : query.error === "true",
     traceId: query.trace_id
   },
-  from: query.after,
-  to: query.before,
-  receivedFrom: query.received_after,
-  receivedTo: query.received_before
+  from: query.after?.in(),
+  to: query.before?.in(),
+  receivedFrom: query.received_after?.in(),
+  receivedTo: query.received_before?.in()
 })

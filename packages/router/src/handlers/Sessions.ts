@@ -18,8 +18,8 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
           person: query.person,
           model: query.model,
           isError: query.error === undefined ? undefined : query.error === "true",
-          from: query.after,
-          to: query.before,
+          from: query.after?.in(),
+          to: query.before?.in(),
           order: query.order ?? "desc",
           ...PageQuery.of(query, Sessions.listCursor)
         }),

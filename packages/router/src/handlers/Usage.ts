@@ -16,8 +16,8 @@ export const operations = Effect.map(Recorder, (recorder) =>
           person: query.person,
           model: query.model,
           api: query.api,
-          from: query.after,
-          to: query.before,
+          from: query.after?.in(query.time_zone),
+          to: query.before?.in(query.time_zone),
           ...PageQuery.of(query, Usage.cursor)
         }),
         ({ groups, next }) => ({ usage: groups, next_cursor: Usage.cursor.encode(next) })

@@ -1,9 +1,9 @@
 /** Options of commands that are parameters of the contract's queries. */
+import { Moment } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Flag } from "effect/cli"
-import * as PointInTime from "../config/PointInTime.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 /** An option with any text. */
@@ -23,7 +23,7 @@ export const period = (what: string) => ({
   after: text(
     "after",
     "TIME",
-    `Only ${what} then or later: 2026-01-31, 2026-01-31T10:00:00Z, or 30m, 12h, 90d, 4w ago`
+    `Only ${what} then or later: 2026-01-31T10:00:00Z, the first moment of 2026-01-31, today or yesterday, or 30m, 24h, 7d, 4w ago`
   ),
   before: text("before", "TIME", `Only ${what} before then`)
 })
@@ -67,24 +67,32 @@ type Period = { readonly after: Option.Option<string>; readonly before: Option.O
 type Receipt = { readonly receivedAfter?: Option.Option<string>; readonly receivedBefore?: Option.Option<string> }
 type Session = { readonly session?: Option.Option<string> }
 
-const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<string> | undefined) {
+/** Of days. Undefined where the command has no such option. */
+type Zone = { readonly timeZone?: Option.Option<string> }
+
+/** What no zone has as its name is for the server to refuse. */
+const zoneOf = ({ timeZone }: Zone): string | undefined =>
+  timeZone && Option.getOrUndefined(Option.filter(timeZone, (name) => Option.isSome(DateTime.zoneMakeNamed(name))))
+
+const timeOf = Effect.fnUntraced(function* (name: string, given: Option.Option<string> | undefined, zone?: string) {
   if (given === undefined || Option.isNone(given)) return undefined
-  const time = PointInTime.parse(given.value)
+  const time = Moment.parse(given.value)
   if (Option.isNone(time)) {
     return yield* new UsageError({
-      message: `--${name} is ${JSON.stringify(given.value)}: expected ${PointInTime.expected}`
+      message: `--${name} is ${JSON.stringify(given.value)}: expected ${Moment.expected}`
     })
   }
-  return DateTime.formatIso(time.value(yield* DateTime.now))
+  return DateTime.formatIso(time.value(yield* DateTime.now).in(zone))
 })
 
 /** The parameters of a period. */
-export const periodOf = Effect.fnUntraced(function* (given: Period) {
-  return { after: yield* timeOf("after", given.after), before: yield* timeOf("before", given.before) }
+export const periodOf = Effect.fnUntraced(function* (given: Period & Zone) {
+  const zone = zoneOf(given)
+  return { after: yield* timeOf("after", given.after, zone), before: yield* timeOf("before", given.before, zone) }
 })
 
 /** The parameters of a query. */
-export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Receipt & Session) {
+export const queryOf = Effect.fnUntraced(function* (given: Names & Period & Receipt & Session & Zone) {
   return {
     agent: Option.getOrUndefined(given.agent),
     agent_version: Option.getOrUndefined(given.agentVersion),

@@ -1,4 +1,5 @@
 /** The options of `tachograph serve` for backups. */
+import { TimeSpan } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Duration from "effect/Duration"
@@ -7,7 +8,6 @@ import * as FileOf from "../backup/FileOf.ts"
 import * as Schedule from "../backup/Schedule.ts"
 import * as Setting from "../config/Setting.ts"
 import type { StorageChoice } from "../config/StorageChoice.ts"
-import * as TimeSpan from "../config/TimeSpan.ts"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 const folder = Setting.make({

@@ -1,5 +1,5 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
-import { type ApiKey, ApiKeys, CurrentActor, type Errors, Name, Scope } from "@tachograph/core"
+import { type ApiKey, ApiKeys, CurrentActor, type Errors, Name, Scope, TimeSpan } from "@tachograph/core"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -12,7 +12,6 @@ import { CommandError } from "../terminal/CliErrors.ts"
 import * as Project from "../config/Project.ts"
 import * as Setting from "../config/Setting.ts"
 import * as StorageSetting from "../config/StorageSetting.ts"
-import * as TimeSpan from "../config/TimeSpan.ts"
 import * as Table from "../terminal/Table.ts"
 
 const project = Project.setting("The project that the key gives access to; created if it does not exist", "default")

@@ -1,5 +1,5 @@
 /** `tachograph verify`: checks that what is stored is what was recorded. */
-import { firstIdOf, type ProjectId, SessionId, Storage, Throttle, Verifier } from "@tachograph/core"
+import { firstIdOf, Moment, type ProjectId, SessionId, Storage, Throttle, Verifier } from "@tachograph/core"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
@@ -8,7 +8,6 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Command, Flag } from "effect/cli"
-import * as PointInTime from "../config/PointInTime.ts"
 import * as Project from "../config/Project.ts"
 import * as Rate from "../config/Rate.ts"
 import * as Setting from "../config/Setting.ts"
@@ -38,10 +37,10 @@ const since = Setting.make({
   name: "since",
   metavar: "TIME",
   description:
-    "Verify only sessions with events that were received since then: 2026-01-31T00:00:00Z, or 30m, 12h, 90d, 4w ago",
+    "Verify only sessions with events that were received since then: 2026-01-31T00:00:00Z, today, yesterday, or 30m, 12h, 90d, 4w ago",
   default: undefined,
-  expected: PointInTime.expected,
-  parse: PointInTime.parse
+  expected: Moment.expected,
+  parse: Moment.parse
 })
 
 /** Resolves all options but that of the storage. */
@@ -77,7 +76,7 @@ const run = Effect.fnUntraced(function* (options: Options, report: VerifyReport.
   const storage = yield* Storage
   const projects = yield* Project.select(options.project)
   const session = Option.getOrUndefined(options.session)
-  const since = Option.getOrUndefined(options.since)?.(yield* DateTime.now)
+  const since = Option.getOrUndefined(options.since)?.(yield* DateTime.now).in()
   const totalEvents = session === undefined && since === undefined ? yield* countEvents(projects) : undefined
   const counts = new Verifier.Counts()
   const progress = yield* Progress.make(() => VerifyReport.progressText(counts, totalEvents))

@@ -71,7 +71,7 @@ describe("tachograph search", () => {
 
   it.each([
     [["search", "x", "--limit", "0"], '--limit is "0": expected a number from 1'],
-    [["search", "x", "--after", "yesterday"], '--after is "yesterday": expected a time such as'],
+    [["search", "x", "--after", "tomorrow"], '--after is "tomorrow": expected a time such as'],
     [["search", "x", "--received-before", "then"], '--received-before is "then": expected a time such as']
   ])("refuses %j", async (args, message) => {
     expectUsageError(await runInProcess(args), message)

@@ -69,6 +69,56 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await days("before=2020-03-01T00:00:00Z")).toEqual([["2020-02-29", 1]])
     })
 
+    it("takes days and stretches of time, whose days begin in UTC or in the zone of the sums", async () => {
+      const client = await inProject("words for times")
+      const { body } = await client.put("/api/v1/fingerprints", { language: "l", language_version: "v", system: "s" })
+      const properties = { api: "provider2-messages", inputs: { messages: [] }, output: {} }
+      const dayMs = 86_400_000
+      const midnight = Math.floor(Date.now() / dayMs) * dayMs
+      // Those of today are before now, and after the midnight that may come while this runs they are of yesterday.
+      const times = { now: Date.now(), yesterday: midnight - 1, first: midnight - dayMs, before: midnight - dayMs - 1 }
+      for (const [session, ms] of Object.entries(times)) {
+        const fields = { session, agent: "a", agent_version: "v", properties, occurred_at: new Date(ms).toISOString() }
+        expect((await client.post("/api/v1/events", event(body.fingerprint_id, fields))).status).toBe(200)
+      }
+      const sessions = async (query: string) =>
+        (await client.get(`/api/v1/sessions?${query}`)).body.sessions.map(({ session }: any) => session)
+      const events = async (query: string) =>
+        (await client.get(`/api/v1/events?order=desc&${query}`)).body.events
+          .map(({ session }: any) => session)
+          .toSorted()
+      const date = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+      const expected: ReadonlyArray<readonly [query: string, sessions: ReadonlyArray<string>]> = [
+        ["after=today", ["now"]],
+        ["after=yesterday&before=today", ["yesterday", "first"]],
+        ["before=yesterday", ["before"]],
+        ["before=today&after=7d", ["yesterday", "first", "before"]],
+        ["after=1h&before=1m", []],
+        ["before=2w", []],
+        [`after=${date(midnight - dayMs)}&before=${date(midnight)}`, ["yesterday", "first"]]
+      ]
+      for (const [query, found] of expected) {
+        // Where a day ended meanwhile, its words mean another one.
+        const isSameDay = Math.floor(Date.now() / dayMs) * dayMs === midnight
+        if (!isSameDay && /today|yesterday/.test(query)) continue
+        expect(await sessions(query), query).toEqual(found)
+        expect(await events(query), query).toEqual(found.toSorted())
+      }
+      expect(await events("received_after=1h")).toEqual(Object.keys(times).toSorted())
+      expect(await events("received_before=yesterday")).toEqual([])
+      const counted = async (query: string) =>
+        ((await client.get(`/api/v1/usage?${query}`)).body.usage as ReadonlyArray<any>).map(
+          ({ events }) => events
+        )[0] ?? 0
+      const day = date(midnight)
+      expect(await counted(`before=${day}`)).toBe(3)
+      // Fourteen hours earlier there, and eleven later.
+      expect(await counted(`before=${day}&time_zone=Pacific/Kiritimati`)).toBe(2)
+      expect(await counted(`before=${day}&after=${date(midnight - dayMs)}&time_zone=Pacific/Pago_Pago`)).toBe(
+        times.now < midnight + 11 * 3_600_000 ? 2 : 1
+      )
+    })
+
     it("filters events by their calls, or by their receipt", async () => {
       const { client, names } = await recorded("filters of times")
       const received = (await client.get("/api/v1/events?session=late")).body.events[0].received_at

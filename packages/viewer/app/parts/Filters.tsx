@@ -1,6 +1,7 @@
 /** Filters of a list. They are in the place, so that a link holds them. */
 import { useLayoutEffect, useRef } from "preact/hooks"
 import * as Format from "../text/Format.ts"
+import * as Moments from "../text/Moments.ts"
 
 const fields = {
   agent: "Agent",
@@ -61,6 +62,33 @@ const Field = ({ name, set, type, value }: FieldProps) => {
   )
 }
 
+/** Names a stretch of time by a word, which stays one in the place. */
+const When = ({ set, values }: Pick<Props, "set" | "values">) => {
+  const [after, before] = [values["after"] || null, values["before"] || null]
+  const chosen = Moments.stretches.findIndex((each) => each.after === after && each.before === before)
+  const isOther = chosen === -1 && (after !== null || before !== null)
+  return (
+    <label>
+      <span>When</span>
+      <select
+        value={isOther ? "other" : String(chosen)}
+        onChange={({ currentTarget: { value } }) => {
+          const { after = null, before = null } = Moments.stretches[Number(value)] ?? {}
+          set({ after, before })
+        }}
+      >
+        <option value="-1">any time</option>
+        {isOther && <option value="other">as below</option>}
+        {Moments.stretches.map(({ title }, index) => (
+          <option key={title} value={String(index)}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 export const Filters = ({ names, set, values }: Props) => (
   <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
     {names.map((name) => (
@@ -69,13 +97,14 @@ export const Filters = ({ names, set, values }: Props) => (
         <Field name={name} value={values[name] ?? ""} type="text" set={(value) => set({ [name]: value })} />
       </label>
     ))}
+    <When values={values} set={set} />
     {(["after", "before"] as const).map((name) => (
       <label key={name} class="time">
         <span title={`In ${Format.zone}`}>{name === "after" ? "From" : "Until"}</span>
         <Field
           name={name}
           type="datetime-local"
-          value={Format.localMinute(values[name] ?? null)}
+          value={Format.localMinute(Moments.resolve(values[name] ?? ""))}
           set={(value) => {
             // While a year is typed, its first digits are one too.
             if (value === "" || value >= firstTime) set({ [name]: value === "" ? null : new Date(value).toISOString() })

@@ -1,5 +1,6 @@
 /** Calls of the interface, relative to the page: the pages are at `viewer/`, beside `api/`. */
 import { ApiError, apiOver } from "@tachograph/client/api"
+import * as Moments from "../text/Moments.ts"
 import * as ExactJson from "./ExactJson.ts"
 import * as Key from "./Key.ts"
 
@@ -39,10 +40,16 @@ export const urlOf = (parts: ReadonlyArray<string>): URL =>
 
 export type Query = Readonly<Record<string, string | null | undefined>>
 
-/** The parameters that are given: those that are null, undefined or empty are left out. */
+const times: ReadonlySet<string> = new Set(["after", "before"])
+
+/** The parameters that are given: those that are null, undefined or empty are left out. Times that are words are those of now. */
 export const given = (query: Query): Readonly<Record<string, never>> =>
   Object.fromEntries(
-    Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "")
+    Object.entries(query).flatMap(([name, value]) =>
+      value === null || value === undefined || value === ""
+        ? []
+        : [[name, times.has(name) ? Moments.resolve(value) : value]]
+    )
   ) as Readonly<Record<string, never>>
 
 /** Where the key is known to open nothing. */

@@ -75,6 +75,27 @@ export const define = (world: World) => {
       await expect.poll(() => page.getByRole("row").count()).toBe(26)
     })
 
+    it("names a stretch of time by a word, which stays one in the place", async () => {
+      const { page } = await world.visit("#/sessions")
+      await rowOf(page, "other 20").waitFor()
+      const when = page.getByLabel("When")
+      await when.selectOption("Yesterday")
+      await page.waitForURL((url) => url.hash === "#/sessions?after=yesterday&before=today")
+      await page.getByText("No session matches").waitFor()
+      // A day of the zone of the page.
+      const midnight = await page.evaluate(() => {
+        const date = new Date()
+        const local = new Date(date.getFullYear(), date.getMonth(), date.getDate())
+        return new Date(local.getTime() - 60_000 * local.getTimezoneOffset()).toISOString().slice(0, 16)
+      })
+      expect(await page.getByLabel("Until").inputValue()).toBe(midnight)
+      await when.selectOption("Last 24 hours")
+      await page.waitForURL((url) => url.hash === "#/sessions?after=24h")
+      await rowOf(page, "other 20").waitFor()
+      await when.selectOption("any time")
+      await page.waitForURL((url) => url.hash === "#/sessions")
+    })
+
     it("lets a person go on typing while a date filters", async () => {
       const { page } = await world.visit("#/sessions")
       await rowOf(page, "other 20").waitFor()

@@ -1,4 +1,4 @@
-/** Times such as 30m, 12h, 90d and 4w. */
+/** Stretches of time such as 30m, 12h, 90d and 4w. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
