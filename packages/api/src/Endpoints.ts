@@ -66,6 +66,7 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   listAudit: { scopes: forAdmins, body: "other", reads: "much" },
   getMe: { scopes: anyScope, body: "other", reads: "little" },
 
+  getSignIn: { scopes: undefined, body: "other", reads: "little" },
   health: { scopes: undefined, body: "other", reads: "little" },
   ready: { scopes: undefined, body: "other", reads: "little" },
   metrics: { scopes: undefined, body: "other", reads: "little" }

@@ -12,6 +12,7 @@ import { People } from "./groups/People.ts"
 import { Search } from "./groups/Search.ts"
 import { Sessions } from "./groups/Sessions.ts"
 import { Shared } from "./groups/Shared.ts"
+import { SignIn } from "./groups/SignIn.ts"
 import { StorageUse } from "./groups/StorageUse.ts"
 import { Usage } from "./groups/Usage.ts"
 import { System } from "./groups/System.ts"
@@ -39,7 +40,7 @@ export class TachographApi extends HttpApi.make("tachograph")
   .prefix(prefix)
   .middleware(RequestErrors)
   .middleware(Authorization)
-  .add(System)
+  .add(SignIn.prefix(prefix), System)
   .annotateMerge(
     OpenApi.annotations({
       title: "Tachograph",

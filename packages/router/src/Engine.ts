@@ -2,6 +2,7 @@
  * The engine answers requests that the front has admitted: it decodes, talks to the recorder, and encodes every answer.
  * Nothing crosses this boundary that cannot be cloned or transferred, so that the engine could run on a thread of its own.
  */
+import type { SignIn as SignInGroup } from "@tachograph/api"
 import type { AdmissionControl, ProjectId, Scope } from "@tachograph/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -56,6 +57,14 @@ export const IsStrict = Context.Reference<boolean>("tachograph/router/IsStrict",
 /** The list of patterns whose matches no event may have, as text; null if none is given. */
 export const RedactPatterns = Context.Reference<string | null>("tachograph/router/RedactPatterns", {
   defaultValue: () => null
+})
+
+/** How people sign in. */
+export type SignIn = (typeof SignInGroup.SignInOnWire)["Type"]
+
+/** What `GET /api/v1/sign-in` says. A rule of the host (`Authorizer.layerRule`) needs `{ by: "application", … }`: keys open nothing then. */
+export const SignInWay = Context.Reference<SignIn>("tachograph/router/SignInWay", {
+  defaultValue: () => ({ by: "key", login: null, logout: null })
 })
 
 /** A request whose path is matched, whose sender is authorized, and whose body is complete. */

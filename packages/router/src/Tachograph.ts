@@ -29,7 +29,8 @@ import {
   ProxyUpstreams,
   RedactPatterns,
   ServesLangfuse,
-  ServesViewer
+  ServesViewer,
+  SignInWay
 } from "./Engine.ts"
 import * as ThreadEngine from "./engine/thread/ThreadEngine.ts"
 import { AnswerTimeoutMs, defaultAnswerTimeoutMs } from "./front/AnswerTimeout.ts"
@@ -102,6 +103,11 @@ interface CommonOptions<E> {
    * `Basic`. False by default.
    */
   readonly langfusePath?: boolean | undefined
+  /**
+   * With `authorize`: where people log in, a path such as `/login` or a http(s) address. The viewer leads there whom the rule grants
+   * nothing. Without it the viewer only says that the application decides.
+   */
+  readonly login?: string | undefined
   /** Whether the viewer is served, below `/viewer/`. True by default. */
   readonly viewer?: boolean | undefined
   /**
@@ -247,8 +253,14 @@ const checkPatterns = (redact: unknown) => {
   }
 }
 
+/** Browsers take `//host` and `/\host` for another site's address. */
+const isLink = (login: unknown): boolean =>
+  typeof login === "string" &&
+  (/^\/(?![/\\])[^\s\p{Cc}]*$/u.test(login) || /^https?:$/.test(URL.parse(login)?.protocol ?? ""))
+
 /** Checks what only TypeScript would refuse. */
-const checkOptions = ({ apiKeys, authorize, otlpWaitMs, redact, storage }: { readonly [option: string]: unknown }) => {
+const checkOptions = (options: { readonly [option: string]: unknown }) => {
+  const { apiKeys, authorize, login, otlpWaitMs, redact, storage } = options
   if (!Layer.isLayer(storage)) throw new TypeError("storage: expected a storage, such as sqlite(path) or postgres(url)")
   if (apiKeys !== undefined && !(Array.isArray(apiKeys) && apiKeys.every(isStaticKey))) {
     throw new TypeError(`apiKeys: expected static keys, each of ${staticKeyRule}`)
@@ -257,13 +269,25 @@ const checkOptions = ({ apiKeys, authorize, otlpWaitMs, redact, storage }: { rea
   if (otlpWaitMs !== undefined && !(Number.isFinite(otlpWaitMs) && Number(otlpWaitMs) > 0)) {
     throw new TypeError("otlpWaitMs: expected milliseconds, more than 0")
   }
+  if (login !== undefined && !isLink(login)) {
+    throw new TypeError("login: expected a path such as /login, or an address such as https://app.example.com/login")
+  }
+  if (authorize === undefined && login !== undefined) throw new TypeError("login: needs authorize")
   if (authorize === undefined) return
   if (typeof authorize !== "function") throw new TypeError("authorize: expected a function")
   if (apiKeys !== undefined) throw new TypeError("apiKeys, authorize: expected one of them, not both")
 }
 
 const services = <E>(
-  { apiKeys = [], authorize, runsBetweenRequests = true, storage, thread = true, ...options }: TachographOptions<E>,
+  {
+    apiKeys = [],
+    authorize,
+    login,
+    runsBetweenRequests = true,
+    storage,
+    thread = true,
+    ...options
+  }: TachographOptions<E>,
   base: string,
   upstreams: ReadonlyArray<string> | null
 ) => {
@@ -293,7 +317,10 @@ const services = <E>(
         Layer.succeed(ProxyUpstreams, upstreams),
         Layer.succeed(ServesLangfuse, options.langfusePath ?? false),
         Layer.succeed(OtlpWaitMs, options.otlpWaitMs ?? defaultOtlpWaitMs),
-        Layer.succeed(IsStrict, options.strict ?? false)
+        Layer.succeed(IsStrict, options.strict ?? false),
+        authorize === undefined
+          ? Layer.empty
+          : Layer.succeed(SignInWay, { by: "application", login: login ?? null, logout: null })
       )
     )
   )

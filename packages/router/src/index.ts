@@ -38,6 +38,7 @@ export {
   RedactPatterns,
   ServesLangfuse,
   ServesViewer,
+  SignInWay,
   viewerPaths
 } from "./Engine.ts"
 export * as LocalEngine from "./engine/LocalEngine.ts"

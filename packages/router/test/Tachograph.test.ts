@@ -33,10 +33,29 @@ describe("createTachograph", () => {
     ["storage: expected a storage", { storage: "tachograph.db" }],
     ["apiKeys: expected static keys", { storage: MemoryStorage.layer, apiKeys: key }],
     ["authorize: expected a function", { storage: MemoryStorage.layer, authorize: "me" }],
+    ["login: needs authorize", { storage: MemoryStorage.layer, login: "/login" }],
     ["expected one of them", { storage: MemoryStorage.layer, authorize: () => null, apiKeys: [key] }]
   ])("rejects an invalid option: %s", async (message, options) => {
     await expect(createTachograph(options as never)).rejects.toThrow(message)
   })
+
+  it.each(["//elsewhere.example", "/\\elsewhere.example", "login", "javascript:alert(1)", "", "/a b", 1])(
+    "rejects %j as the place of the login",
+    async (login) => {
+      const options = { storage: MemoryStorage.layer, authorize: () => null, login }
+      await expect(createTachograph(options as never)).rejects.toThrow("login: expected a path such as /login")
+    }
+  )
+
+  it.each(["/login", "/in?to=%2Fviewer%2F#a", "https://app.example.com/login", undefined])(
+    "says without a key that the application decides, and that people log in at %j",
+    async (login) => {
+      const tachograph = await createTachograph({ storage: MemoryStorage.layer, authorize: () => null, login })
+      const response = await tachograph.fetch(new Request("http://localhost/api/v1/sign-in"))
+      expect(await response.json()).toEqual({ by: "application", login: login ?? null, logout: null })
+      await tachograph.close()
+    }
+  )
 
   it("rejects with the reason why the storage did not open", async () => {
     const opening = createTachograph({ storage: sqlite("/nowhere/at/all.db") })

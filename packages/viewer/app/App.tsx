@@ -1,13 +1,13 @@
 /** The frame of all pages: who may read, the header, and the page of the current place. */
 import { Fragment } from "preact"
 import { useCallback, useEffect, useState } from "preact/hooks"
-import { KeyForm } from "./KeyForm.tsx"
 import { Header } from "./Header.tsx"
 import { Page } from "./Page.tsx"
 import { Failed, Loading, OtherKey } from "./parts/States.tsx"
 import * as Client from "./server/Client.ts"
 import * as Key from "./server/Key.ts"
 import { useAnswer } from "./server/useAnswer.ts"
+import { SignIn } from "./SignIn.tsx"
 
 export const App = () => {
   const [isRefused, setRefused] = useState(false)
@@ -24,7 +24,9 @@ export const App = () => {
     []
   )
   const leave = useCallback(() => Key.set(undefined), [])
-  if (isRefused) return <KeyForm enter={Key.set} wasWrong={Key.get() !== undefined} />
+  if (isRefused) {
+    return <SignIn enter={Key.set} wasWrong={Key.get() !== undefined} hasEnded={me.value !== undefined} />
+  }
   if (me.error !== undefined) {
     return (
       <Failed isWhole error={me.error} again={me.again}>

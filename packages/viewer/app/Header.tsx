@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks"
 import { Help } from "./keyboard/Help.tsx"
 import { useKeys } from "./keyboard/Keys.ts"
+import { LogOut } from "./LogOut.tsx"
 import { useLazy } from "./parts/useLazy.ts"
 import * as Route from "./route/Route.ts"
 import { places } from "./route/Places.ts"
@@ -55,7 +56,7 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
           Go to…
         </button>
-        <Plain as="span" title="The project that the key opens" text={me.project} />
+        <Plain as="span" title="The project of all that these pages show" text={me.project} />
         <span title="The zone of all times on these pages">{zone}</span>
         <button
           type="button"
@@ -69,7 +70,9 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setHelpOpen(true)} aria-label="Keys" title="Keys (?)">
           ?
         </button>
-        {Key.get() !== undefined && (
+        {Key.get() === undefined ? (
+          <LogOut />
+        ) : (
           <button type="button" class="quiet" onClick={leave}>
             Forget key
           </button>

@@ -1,4 +1,4 @@
-/** Asks for an API key, where none came with the link and the host's cookies say nothing. */
+/** Asks for an API key. */
 import { useState } from "preact/hooks"
 import * as Key from "./server/Key.ts"
 import { Plain } from "./text/Plain.tsx"
@@ -6,9 +6,11 @@ import { Plain } from "./text/Plain.tsx"
 interface Props {
   readonly enter: (key: string) => void
   readonly wasWrong: boolean
+  /** Whether the page has nothing else to do. */
+  readonly isAlone?: boolean
 }
 
-export const KeyForm = ({ enter, wasWrong }: Props) => {
+export const KeyForm = ({ enter, isAlone = false, wasWrong }: Props) => {
   const [key, setKey] = useState("")
   const [foreign, setForeign] = useState<string>()
   const open = () => {
@@ -17,8 +19,7 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
     if (text !== "" && Key.foreignCharacter(text) === undefined) enter(text)
   }
   return (
-    <main class="key-form">
-      <h1>Tachograph</h1>
+    <>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -35,8 +36,9 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
           onInput={({ currentTarget }) => setKey(currentTarget.value)}
           aria-describedby="key-help"
           aria-invalid={wasWrong || foreign !== undefined}
-          // The page has nothing else to do.
-          ref={(element) => element?.focus()}
+          ref={(element) => {
+            if (isAlone) element?.focus()
+          }}
         />
         <button type="submit" class="primary">
           Open
@@ -54,6 +56,6 @@ export const KeyForm = ({ enter, wasWrong }: Props) => {
         A key with the scope <code>read</code> is enough: <code>tachograph keys create --name NAME --scope read</code>{" "}
         makes one. It stays in this tab and in those that are opened from it, until each is closed.
       </p>
-    </main>
+    </>
   )
 }

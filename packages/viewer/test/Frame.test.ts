@@ -57,11 +57,44 @@ describe("the frame", () => {
     const { page } = await open(`${byKey.url}/viewer/#key=red`)
     await page.getByText("a red session").waitFor()
     await page.getByRole("button", { name: "Forget key" }).click()
-    await page.getByLabel("API key").fill("blue")
-    await page.keyboard.press("Enter")
+    await page.getByText("The application that serves these pages decides").waitFor()
+    await page.evaluate(() => void (location.hash = "#key=blue"))
     await page.getByText("blue", { exact: true }).waitFor()
     await page.getByText("Nothing is recorded yet").waitFor()
     expect(await page.getByText("red").count()).toBe(0)
+  })
+
+  it("says that the application decides, and leads to its login and back to the same place", async () => {
+    const host = await start(
+      undefined,
+      ({ headers }) => (headers["cookie"] === "user=ann" ? { project: "default", scopes: ["read"] } : null),
+      "/login"
+    )
+    onTestFinished(() => host.close())
+    const { complaints, page } = await open(`${host.url}/viewer/#/agents?q=a%20b`)
+    await page.getByText("decides who may read them").waitFor()
+    expect(await page.getByLabel("API key").count()).toBe(0)
+    // The login of the host: it knows the visitor then, and sends them to the pages.
+    await page.route("**/login", (route) =>
+      route.fulfill({ status: 302, headers: { location: "/viewer/", "set-cookie": "user=ann; Path=/" } })
+    )
+    await page.getByRole("link", { name: "Log in" }).click()
+    await page.getByRole("heading", { name: "Agents" }).waitFor()
+    expect(page.url()).toBe(`${host.url}/viewer/#/agents?q=a%20b`)
+    expect(await page.getByRole("button", { name: /Log out|Forget/ }).count()).toBe(0)
+    await page.context().clearCookies()
+    await page.getByRole("link", { name: "People" }).click()
+    await page.getByText("What you may read here has ended.").waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it("offers no login where the application names none, and refuses a key without a form for another", async () => {
+    const host = await start(undefined, () => null)
+    onTestFinished(() => host.close())
+    const { page } = await open(`${host.url}/viewer/#key=none`)
+    await page.getByText("Nor does it accept the key that came with the link.").waitFor()
+    expect(await page.locator("main").getByRole("link").count()).toBe(0)
+    expect(await page.getByRole("textbox").count()).toBe(0)
   })
 
   it("takes a key that is pasted into the address of an open tab", async () => {

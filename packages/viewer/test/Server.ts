@@ -20,12 +20,13 @@ export interface Server {
 /** With `scopes`, everybody has these and no key; or a rule says what a request may. */
 export const start = async (
   storage: Layer.Layer<Storage, unknown> = MemoryStorage.layer,
-  scopes: ReadonlyArray<"record" | "read"> | Authorize | undefined = undefined
+  scopes: ReadonlyArray<"record" | "read"> | Authorize | undefined = undefined,
+  login: string | undefined = undefined
 ): Promise<Server> => {
   const tachograph = await createTachograph(
     scopes === undefined
       ? { storage, apiKeys: [apiKey] }
-      : { storage, authorize: typeof scopes === "function" ? scopes : () => ({ project: "default", scopes }) }
+      : { storage, authorize: typeof scopes === "function" ? scopes : () => ({ project: "default", scopes }), login }
   )
   const server = createServer((request, response) => tachograph.node(request, response))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

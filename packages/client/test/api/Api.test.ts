@@ -57,6 +57,7 @@ const agent_version_name = "v 1"
 
 /** A call of each operation, in an order in which each finds what it needs. */
 const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Name]["answer"]> } = {
+  getSignIn: () => api.getSignIn(),
   health: () => api.health(),
   ready: () => api.ready(),
   metrics: () => api.metrics(),

@@ -16,6 +16,7 @@ import * as People from "../handlers/People.ts"
 import * as Search from "../handlers/Search.ts"
 import * as Sessions from "../handlers/Sessions.ts"
 import * as Shared from "../handlers/Shared.ts"
+import * as SignIn from "../handlers/SignIn.ts"
 import * as StorageUse from "../handlers/StorageUse.ts"
 import * as Usage from "../handlers/Usage.ts"
 import * as System from "../handlers/System.ts"
@@ -40,6 +41,7 @@ const groups = {
   audit: Audit.operations,
   export: Export.operations,
   me: Me.operations,
+  signIn: SignIn.operations,
   system: System.operations
 } satisfies Record<keyof (typeof TachographApi)["groups"], unknown>
 

@@ -77,7 +77,8 @@ it("answers every endpoint and every kind of key as documented", async () => {
   HttpApi.reflect(TachographApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      if (group.identifier !== "system") endpoints.push([endpoint.method, endpoint.path, endpoint.identifier])
+      if (!["system", "signIn"].includes(group.identifier))
+        endpoints.push([endpoint.method, endpoint.path, endpoint.identifier])
     }
   })
   for (const [id, path] of Object.entries(otlpPaths)) endpoints.push(["POST", path, id])

@@ -97,6 +97,11 @@ export const define = ({ describe, fixture, it }: Cases) => {
       }
     })
 
+    it("says without a key that a key is needed, and nothing else", { tags: ["adapter", "path"] }, async () => {
+      const { body, status } = await fixture().as(undefined).get("/api/v1/sign-in")
+      expect([status, body]).toEqual([200, { by: "key", login: null, logout: null }])
+    })
+
     it("checks the key before the body", { tags: ["adapter", "path"] }, async () => {
       const answer = await fixture().as("unknown").post("/api/v1/events", "not even JSON")
       expectError(answer, 401, "unauthorized")

@@ -62,7 +62,13 @@ interface Props extends Whole {
   readonly children?: ComponentChildren
 }
 
+/** Where no key was sent. */
+const withoutKey: typeof texts = {
+  forbidden: ["You may not read here", "Who runs the server says who may: the scope read is needed."]
+}
+
 const textsOf = (error: ServerError): readonly [title: string, text: string] =>
+  (Key.get() === undefined ? withoutKey[error.type] : undefined) ??
   texts[error.type] ?? ["This did not work", `The server answered ${error.status} ${error.type}.`]
 
 export const titleOf = (error: ServerError): string => textsOf(error)[0]

@@ -444,6 +444,13 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
+  /** Read how people sign in; needs no key. */
+  getSignIn: {
+    input: {}
+    answer: Types.SignIn
+    error: never
+  }
+
   health: {
     input: {}
     answer: Types.Healthy
@@ -503,6 +510,7 @@ export const operations = {
   export: {"method":"GET","path":"/api/v1/export","hasLines":true},
   import: {"method":"POST","path":"/api/v1/import","bodyType":"application/x-ndjson","hasLines":true},
   getMe: {"method":"GET","path":"/api/v1/me"},
+  getSignIn: {"method":"GET","path":"/api/v1/sign-in"},
   health: {"method":"GET","path":"/health"},
   ready: {"method":"GET","path":"/ready"},
   metrics: {"method":"GET","path":"/metrics","isText":true}

@@ -428,6 +428,12 @@ export interface SharedTextNotFound {
   readonly type: "shared-text-not-found"
 }
 
+export interface SignIn {
+  readonly by: "key" | "application" | "oidc"
+  readonly login: string | null
+  readonly logout: string | null
+}
+
 export interface Step {
   readonly trace_id: string
   readonly span_id: string

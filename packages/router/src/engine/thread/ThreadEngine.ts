@@ -1,6 +1,6 @@
 /**
  * The engine on a thread of its own, so that neither its work nor the disk keep the host's event loop from its own. The
- * storage is opened there. What says how the process is, is answered here: health, readiness, metrics.
+ * storage is opened there. What says how the process is, is answered here: health, readiness, metrics, how people sign in.
  */
 import {
   AdmissionControl,
@@ -25,6 +25,7 @@ import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { BasePath } from "../../BasePath.ts"
 import { Engine, OtlpWaitMs, ProxyUpstreams, RedactPatterns, ServesViewer } from "../../Engine.ts"
+import * as SignIn from "../../handlers/SignIn.ts"
 import * as System from "../../handlers/System.ts"
 import * as ErrorAnswer from "../../response/ErrorAnswer.ts"
 import * as LocalEngine from "../LocalEngine.ts"
@@ -112,7 +113,7 @@ const make = Effect.fnUntraced(function* (storage: StorageModule, { heapMib = 1_
     try: () => supervisor.callSoon("ping"),
     catch: (cause) => new Errors.StorageUnavailable({ cause })
   })
-  const ownOperations = new Map(yield* System.make(Effect.asVoid(ping)))
+  const ownOperations = new Map([...(yield* System.make(Effect.asVoid(ping))), ...(yield* SignIn.operations)])
   const handleInThread = yield* Handler.make(supervisor, reader)
   const answerErrors = ErrorAnswer.make()
   const engine = Engine.of({
