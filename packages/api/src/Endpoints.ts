@@ -40,6 +40,7 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   listSessionCalls: { scopes: forReaders, body: "other", reads: "much" },
   listSessionSteps: { scopes: forReaders, body: "other", reads: "much" },
   search: { scopes: forReaders, body: "other", reads: "much" },
+  searchSessions: { scopes: forReaders, body: "other", reads: "much" },
   getSharedText: { scopes: forReaders, body: "other", reads: "much" },
   readUsage: { scopes: forReaders, body: "other", reads: "much" },
   readStorage: { scopes: forReaders, body: "other", reads: "much" },

@@ -7,7 +7,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 /** Rows of a page, unless a query says otherwise. */
 export const defaultLimit = 100
 
-const maxLimit = 1_000
+export const maxLimit = 1_000
 
 const violationOf = (value: number, min: number, max: number) => {
   if (Number.isNaN(value)) {

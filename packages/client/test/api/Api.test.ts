@@ -93,6 +93,7 @@ const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Nam
   listSessionCalls: () => api.listSessionCalls({ session: "s/1 ü", limit: 1 }),
   listSessionSteps: () => api.listSessionSteps({ session: "s/1 ü", limit: 1 }),
   search: () => api.search({ q: "Hi" }),
+  searchSessions: () => api.searchSessions({ q: "Hi" }),
   readStorage: () => api.readStorage({ sessions: 3 }),
   listAudit: () => api.listAudit({ limit: 2 }),
   export: () => api.export({ session: "another" }),

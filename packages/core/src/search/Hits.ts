@@ -54,6 +54,7 @@ export class HitReader {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
   readonly #needle: Needle
+  readonly #isSought: (role: string) => boolean
   readonly #scan: PackScan
   /** Bytes of contents and shared pieces that were read. */
   bytes = 0
@@ -63,10 +64,17 @@ export class HitReader {
   /** What is left of erased events of a session: events that follow have it again. */
   #left: Left | undefined
 
-  constructor(storage: Storage["Service"], project: ProjectId, needle: Needle, scan: PackScan) {
+  /** Texts of roles that are not sought are as if nobody had said them. */
+  constructor(
+    storage: Storage["Service"],
+    project: ProjectId,
+    { isSought, needle }: { readonly needle: Needle; readonly isSought: (role: string) => boolean },
+    scan: PackScan
+  ) {
     this.#storage = storage
     this.#project = project
     this.#needle = needle
+    this.#isSought = isSought
     this.#scan = scan
   }
 
@@ -98,7 +106,7 @@ export class HitReader {
     yield* Effect.yieldNow
     const hits = new Map<string, Hit>()
     for (const { role, text } of Texts.of(conversation, (text) => this.#needle.find(text) !== undefined)) {
-      const found = this.#needle.find(text)
+      const found = this.#isSought(role) ? this.#needle.find(text) : undefined
       if (found === undefined) continue
       const key = keyOf(text)
       if (!hits.has(key)) hits.set(key, { role, key, ...Snippet.of(text, found) })

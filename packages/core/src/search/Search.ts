@@ -3,12 +3,14 @@
  * parsing them, and reads the texts of those that may have the needle. A text is found once in a session: with the event that first
  * carried it.
  */
+import { isInstruction } from "@tachograph/formats/normal/Instructions"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Result } from "../storage/Result.ts"
 import type { StorageUnavailable } from "../domain/Errors.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
+import type { Role } from "../domain/Role.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import { Damage } from "../payload/format/Damage.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
@@ -42,6 +44,8 @@ export interface SearchQuery {
   /** Not empty. */
   readonly text: string
   readonly isCaseSensitive: boolean
+  /** Who said it; undefined: all but instructions. */
+  readonly roles: ReadonlyArray<Role> | "any" | undefined
   readonly names: Pick<
     EventQuery,
     "session" | "agent" | "agentVersion" | "person" | "above" | "below" | "fromMs" | "toMs"
@@ -50,6 +54,8 @@ export interface SearchQuery {
   readonly after: SearchPlace | undefined
   /** At least 1. */
   readonly limit: number
+  /** A page ends with the first result in the last one of so many sessions. At least 1. */
+  readonly maxSessions: number | undefined
 }
 
 export interface SearchResult extends Omit<Hit, "key"> {
@@ -65,6 +71,13 @@ export interface SearchPage {
   readonly next: SearchPlace | undefined
 }
 
+/** Whether a role is one of those. Providers have two names for instructions. */
+const soughtIn = (roles: SearchQuery["roles"]): ((role: string) => boolean) => {
+  if (roles === "any") return () => true
+  if (roles === undefined) return (role) => !isInstruction({ role })
+  return (role) => roles.some((each) => each === (isInstruction({ role }) ? "system" : role))
+}
+
 class Search {
   readonly #storage: Storage["Service"]
   readonly #project: ProjectId
@@ -77,17 +90,18 @@ class Search {
     this.#storage = storage
     this.#project = project
     this.#scan = new PackScan(storage, project, needle)
-    const reader = new HitReader(storage, project, needle, this.#scan)
+    const reader = new HitReader(storage, project, { needle, isSought: soughtIn(query.roles) }, this.#scan)
     this.#carriers = new FirstCarriers(storage, project, this.#scan, reader, logDamage)
     this.#logDamage = logDamage
   }
 
   readonly page = Effect.fnUntraced(function* (
     this: Search,
-    { after, fields, limit, names }: SearchQuery
+    { after, fields, limit, maxSessions, names }: SearchQuery
   ): Effect.fn.Return<SearchPage, StorageUnavailable> {
     const started = yield* Clock.currentTimeMillis
     const results: Array<SearchResult> = []
+    const sessions = new Set<SearchResult["event"]["session"]>()
     let damaged = 0
     /** The event that was looked at last. */
     let last = after?.given === undefined ? after?.event : Uuid.next(after.event)
@@ -123,12 +137,14 @@ class Search {
         const free = limit - results.length
         const taken = found.hits.slice(skipped, skipped + free)
         for (const { key: _, ...hit } of taken) results.push({ ...hit, event: found.summary! })
+        if (taken.length > 0) sessions.add(found.summary!.session)
         if (skipped + taken.length < found.hits.length) {
           return { results, damaged, next: { event: event.id, given: skipped + taken.length } }
         }
         last = event.id
         isBegun = true
-        if (results.length === limit) return { results, damaged, next: { event: last, given: undefined } }
+        if (results.length === limit || sessions.size === maxSessions)
+          return { results, damaged, next: { event: last, given: undefined } }
       }
       if (next === undefined) return { results, damaged, next: undefined }
       last = next

@@ -1,5 +1,6 @@
 /** Finds texts in the events that a filter finds. */
 import { inProject } from "../domain/Project.ts"
+import type { Role } from "../domain/Role.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventPages from "../read/EventPages.ts"
 import type { Storage } from "../Storage.ts"
@@ -11,9 +12,13 @@ export interface TextQuery extends EventPages.EventFilterQuery {
   readonly text: string
   /** Otherwise upper and lower case are alike. */
   readonly isCaseSensitive: boolean
+  /** Who said it. By default all but instructions. */
+  readonly roles?: ReadonlyArray<Role> | "any" | undefined
   readonly after: Search.SearchPlace | undefined
   /** At least 1. */
   readonly limit: number
+  /** A page ends with the first result in the last one of so many sessions. At least 1. */
+  readonly maxSessions?: number | undefined
 }
 
 export interface TextSearch {
@@ -26,8 +31,9 @@ export interface TextSearch {
 
 export const make = (storage: Storage["Service"], logDamage: DamageLog.OnDamage): TextSearch => ({
   search: inProject("search", (project, { fields = {}, ...query }) => {
-    const { after, isCaseSensitive, limit, text } = query
+    const { after, isCaseSensitive, limit, maxSessions, roles, text } = query
     const names = EventPages.boundsOf(query)
-    return Search.search(storage, project, { text, isCaseSensitive, names, fields, after, limit }, logDamage)
+    const sought = { text, isCaseSensitive, roles, names, fields, after, limit, maxSessions }
+    return Search.search(storage, project, sought, logDamage)
   })
 })

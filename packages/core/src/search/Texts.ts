@@ -1,10 +1,11 @@
 /** The texts of a call that search looks at: what its messages say, and the arguments and results of its tool calls. */
-import type { Conversation, Json, Part } from "@tachograph/formats"
+import type { Conversation, Json, Message, Part } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
 import { get, rest } from "@tachograph/formats/json/Read"
+import { isInstructionPart } from "@tachograph/formats/normal/Instructions"
 
 export interface Text {
-  /** `system` for instructions that stand apart from the messages. */
+  /** Of the message; `tool` for what tools answer, and `system` for instructions that are in no message of their own. */
   readonly role: string
   readonly text: string
 }
@@ -106,15 +107,21 @@ function* textsOf(part: Part, isFound: (text: string) => boolean): Generator<str
   }
 }
 
+/** Some formats have the answers of tools in messages of the user, and some clients have instructions there. */
+const roleOf = (message: Message, part: Part): string => {
+  if (part.type === "tool_call_response") return "tool"
+  return message.role === "user" && isInstructionPart(message, part) ? "system" : message.role
+}
+
 /** In the order of the conversation: instructions, what was sent, what was answered. */
 export function* of(
   { input, instructions, output }: Conversation,
   isFound: (text: string) => boolean
 ): Generator<Text> {
-  const messages = [{ role: "system", parts: instructions }, ...input, ...output]
+  const messages: ReadonlyArray<Message> = [{ role: "system", parts: instructions }, ...input, ...output]
   for (const message of messages) {
     const { parts, role } = message
-    for (const part of parts) for (const text of textsOf(part, isFound)) yield { role, text }
+    for (const part of parts) for (const text of textsOf(part, isFound)) yield { role: roleOf(message, part), text }
     for (const text of leavesOf(rest(message, knownOfMessage), said)) yield { role, text }
   }
 }

@@ -218,7 +218,11 @@ const readAll = Effect.fnUntraced(function* (recorder: Service_) {
       )
       const conversation = formats[event.api].messages(inputs, output)
       const instructions = { role: "system", parts: conversation.instructions }
-      return { event, messages: [instructions, ...conversation.input, ...conversation.output] }
+      // What a tool answers is the tool's, also in a message of the user.
+      const messages = [instructions, ...conversation.input, ...conversation.output].flatMap(({ parts, role }) =>
+        parts.map((part) => ({ role: part.type === "tool_call_response" ? "tool" : role, parts: [part] }))
+      )
+      return { event, messages }
     })
   )
 })
@@ -227,12 +231,16 @@ const readAll = Effect.fnUntraced(function* (recorder: Service_) {
 const naive = (
   read: ReadonlyArray<Read>,
   pattern: RegExp,
+  roles: TextQuery["roles"],
   isWanted: (event: { readonly session: string; readonly person: string | null; readonly agent: string }) => boolean
 ): ReadonlyArray<Expected> => {
   const seen = new Set<string>()
   const found: Array<Expected> = []
   for (const { event, messages } of read) {
     for (const message of messages) {
+      const isSought =
+        roles === undefined ? message.role !== "system" : roles === "any" || roles.some((role) => role === message.role)
+      if (!isSought) continue
       for (const text of textsOf(message, (text) => pattern.test(text))) {
         const match = pattern.exec(text)
         if (match === null || seen.has(JSON.stringify([event.session, text]))) continue
@@ -277,6 +285,15 @@ const query = fc.record({
     "a"
   ),
   isCaseSensitive: fc.boolean(),
+  roles: fc.constantFrom<TextQuery["roles"]>(
+    undefined,
+    "any",
+    "any",
+    ["user"],
+    ["tool"],
+    ["system"],
+    ["user", "assistant"]
+  ),
   filter: fc.constantFrom(
     {},
     { session: SessionId.make("s1") },
@@ -308,12 +325,14 @@ describe("Search", () => {
                 yield* recorder.erasePerson(PersonId.make(erased))
               }
               const read = yield* readAll(recorder)
-              for (const { filter, isCaseSensitive, limit, text } of queries) {
+              for (const { filter, isCaseSensitive, limit, roles, text } of queries) {
                 const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")
                 const isWanted = (event: object) =>
                   Object.entries(filter).every(([name, value]) => (event as Record<string, unknown>)[name] === value)
-                const expected = naive(read, new RegExp(escaped, isCaseSensitive ? "u" : "iu"), isWanted)
-                expect(yield* searchAll(recorder, { ...filter, text, isCaseSensitive, limit }), text).toEqual(expected)
+                const expected = naive(read, new RegExp(escaped, isCaseSensitive ? "u" : "iu"), roles, isWanted)
+                expect(yield* searchAll(recorder, { ...filter, text, isCaseSensitive, roles, limit }), text).toEqual(
+                  expected
+                )
               }
             })
           )
@@ -343,7 +362,7 @@ describe("Search", () => {
           })
         }
         yield* recorder.erasePerson(PersonId.make("carol"))
-        const expected = naive(yield* readAll(recorder), /😀/u, () => true)
+        const expected = naive(yield* readAll(recorder), /😀/u, undefined, () => true)
         for (const limit of [1, 2, 10]) {
           expect(yield* searchAll(recorder, { text: "😀", isCaseSensitive: true, limit })).toEqual(expected)
         }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, Message, Part } from "../Format.ts"
 import { isEmpty, isObject } from "../json/Read.ts"
-import { isInstruction } from "./Instructions.ts"
+import { isInstruction, rulesOfProject } from "./Instructions.ts"
 
 const billing = "x-anthropic-billing-header:"
 
@@ -35,9 +35,6 @@ export const quietParts = (message: Message): ReadonlyArray<Part> =>
 
 /** Context that an agent has put into the user's message: nothing but an element, such as `<system-reminder>…</system-reminder>`. */
 const injected = /^<([\w-]+)[^>]*>[^]*<\/\1>$/
-
-/** How Codex gives the rules of the project, which the user's first message follows. */
-const rulesOfProject = /^# AGENTS\.md instructions[^\n]*\s+<INSTRUCTIONS>[^]*<\/INSTRUCTIONS>$/
 
 /** How opencode asks for a title of its own, before the words of the user. */
 const askingForTitle = "Generate a title for this conversation:"

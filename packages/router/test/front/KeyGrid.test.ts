@@ -32,7 +32,7 @@ const bodies: Readonly<Record<string, (fingerprintId: string) => object>> = {
 }
 
 /** Queries without which an endpoint refuses a request, or does not end. */
-const queries: Readonly<Record<string, string>> = { search: "?q=x", streamEvents: "?wait=0" }
+const queries: Readonly<Record<string, string>> = { search: "?q=x", searchSessions: "?q=x", streamEvents: "?wait=0" }
 
 it("answers every endpoint and every kind of key as documented", async () => {
   const runtime = ManagedRuntime.make(ApiKeys.layer().pipe(Layer.provideMerge(MemoryStorage.layer)))

@@ -31,13 +31,15 @@ describe("tachograph search", () => {
     const { file, ids, late, overHttp, storage } = await recorded()
     const { code, stderr, stdout } = await runInProcess(["search", "refund 4711", "--storage", storage])
     expect([code, stderr]).toEqual([0, ""])
-    const [second, said, first, asked, ...others] = lines(stdout)
+    const [second, said, first, asked, totals, ...others] = lines(stdout)
     expect(others).toEqual([])
-    expect(second).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d {2}two {2}user {2}${ids[1]}$`))
+    expect(second).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d {2}two {2}user {2}${ids[1]} {2}1 hit$`))
     expect(said).toBe("  refund 4711, please")
     expect(first).toMatch(/ {2}one {2}user {2}/)
     // In one line, and without the colour that was said.
     expect(asked).toMatch(/^ {2}Where is \\u\{1b\}\[31mRefund 4711\? x+$/)
+
+    expect(totals).toBe("2 hits in 2 sessions")
 
     const json = async (...args: ReadonlyArray<string>) => {
       const printed = await runInProcess(["search", ...args, "--json", "--storage", storage])
@@ -54,6 +56,8 @@ describe("tachograph search", () => {
     expect(await json("refund 4711", "--before", "1h")).toEqual([])
     expect(await json("refund 4711", "--limit", "1")).toEqual(all.slice(0, 1))
     expect(await json("nothing of it")).toEqual([])
+    expect(await json("refund 4711", "--role", "assistant,tool")).toEqual([])
+    expect(await json("refund 4711", "--role", "user")).toEqual(all)
     const ofLate = async (...times: ReadonlyArray<string>) =>
       (await json("long ago", ...times)).map(({ event_id }) => event_id)
     expect(await ofLate("--after", "1h")).toEqual([])
@@ -67,6 +71,48 @@ describe("tachograph search", () => {
     const damaged = await runInProcess(["search", "refund 4711", "--json", "--storage", storage])
     expect([damaged.code, lines(damaged.stdout).map((line) => JSON.parse(line))]).toEqual([1, all.slice(0, 1)])
     expect(damaged.stderr).toContain("because they are damaged: 1")
+  })
+
+  it("prints a row for each session, with its hits counted, and leaves instructions out", async () => {
+    const { record, server, storage } = await serveAndRecordInProcess("record")
+    const say = (session: string, ...messages: ReadonlyArray<readonly [role: string, content: string]>) => {
+      const inputs = { messages: messages.map(([role, content]) => ({ role, content })) }
+      return record({ session, properties: { api: "provider1-chat-completions", inputs, output: {} } })
+    }
+    await say("one", ["system", "never refund"], ["user", "a refund"], ["assistant", "no refund"], ["user", "refund!"])
+    await say("two", ["system", "never refund"], ["user", "hello"])
+    await say("three", ["user", "refund me"])
+    await server.stop()
+    const search = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr, stdout } = await runInProcess(["search", "refund", ...args, "--storage", storage])
+      return [
+        code,
+        stderr,
+        ...lines(stdout).map((line) => line.replace(/^\d.{15} {2}|[\da-f]{8}-[\da-f-]{27} {2}/g, ""))
+      ]
+    }
+    const three = ["three  user  1 hit", "  refund me"]
+    expect(await search()).toEqual([0, "", ...three, "one  user  3 hits", "  refund!", "4 hits in 2 sessions"])
+    expect(await search("--role", "user")).toEqual([
+      0,
+      "",
+      ...three,
+      "one  user  2 hits",
+      "  refund!",
+      "3 hits in 2 sessions"
+    ])
+    expect(await search("--role", "system")).toEqual([
+      ...[0, ""],
+      ...["two  system  1 hit", "  never refund"],
+      ...["one  system  1 hit", "  never refund"],
+      "2 hits in 2 sessions"
+    ])
+    expect(await search("--limit", "1")).toEqual([0, "", ...three, "1 hit in 1 session so far: --limit finds more"])
+    expect(await search("--role", "tool")).toEqual([0, "Nothing was found\n"])
+    expect(await search("--role", "human")).toEqual([
+      1,
+      expect.stringMatching(/role: .*expected one or more of user, /)
+    ])
   })
 
   it.each([

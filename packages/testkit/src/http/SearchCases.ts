@@ -228,16 +228,146 @@ export const define = ({ describe, fixture, it }: Cases) => {
         ['"state":"it', first, "tool"],
         ["4712", second, "assistant"],
         ["an\nobject", second, "assistant"],
-        ["all\nd", second, undefined],
+        ["all\nd", second, "tool"],
         ["with care", second, "system"],
         ["paid", second, "assistant"]
       ] as const) {
-        const found = (await all(client, { q })).filter(({ event_id }) => event_id === id)
+        const found = (await all(client, { q, role: "any" })).filter(({ event_id }) => event_id === id)
         expect([q, found.map(hitOf)]).toEqual([q, [expect.stringMatching(/./)]])
-        if (role !== undefined) expect([q, found[0]!.role]).toEqual([q, role])
+        expect([q, found[0]!.role]).toEqual([q, role])
       }
       // Neither the names of tools and of fields, nor settings.
       for (const q of ["tool_calls", "tool_use_id", "function"]) expect(await all(client, { q })).toEqual([])
+    })
+
+    it("finds what a role said, and instructions only where they are asked for", { tags: ["text"] }, async () => {
+      const { client, record, say } = await inProject("roles")
+      const parts = (text: string) => [{ text }]
+      const reminder = "<system-reminder>\nBe kind: a refund is no loss.\n</system-reminder>\n"
+      await say({ session: "chat" }, [
+        { role: "developer", content: "Never offer a refund" },
+        user("I want a refund"),
+        { role: "assistant", content: "A refund?" },
+        { role: "system", content: "A refund is due now" },
+        { role: "tool", tool_call_id: "c", content: "refund made" }
+      ])
+      await record(
+        { session: "claude" },
+        {
+          system: "Offer a refund",
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: reminder },
+                { type: "text", text: "my refund, please" }
+              ]
+            },
+            { role: "assistant", content: [{ type: "tool_use", id: "t", name: "pay", input: { what: "refund" } }] },
+            { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "refund paid" }] },
+            user("<order>refund of an application's own element</order>")
+          ]
+        },
+        { role: "assistant", content: [{ type: "text", text: "The refund is paid" }] },
+        "provider2-messages"
+      )
+      await record(
+        { session: "google" },
+        {
+          systemInstruction: { parts: parts("refund late") },
+          contents: [{ role: "user", parts: parts("refund now") }]
+        },
+        { candidates: [{ content: { role: "model", parts: parts("refund soon") } }] },
+        "provider3-models"
+      )
+      const of = async (role?: string) =>
+        (await all(client, { q: "refund", ...(role && { role }) })).map(({ role, snippet }) => `${role}: ${snippet}`)
+      const people = [
+        "user: refund now",
+        "user: <order>refund of an application's own element</order>",
+        "user: my refund, please",
+        "user: I want a refund"
+      ]
+      expect(await of("user")).toEqual(people)
+      expect(await of("tool")).toEqual(["tool: refund paid", "tool: refund made"])
+      const assistants = [
+        "assistant: refund soon",
+        "assistant: The refund is paid",
+        "assistant: refund",
+        "assistant: A refund?"
+      ]
+      expect(await of("assistant")).toEqual(assistants)
+      const instructions = [
+        "system: refund late",
+        `system: ${reminder}`,
+        "system: Offer a refund",
+        "system: A refund is due now",
+        "developer: Never offer a refund"
+      ]
+      expect(await of("system")).toEqual(instructions)
+      expect((await of()).toSorted()).toEqual(
+        [...people, ...assistants, "tool: refund paid", "tool: refund made"].toSorted()
+      )
+      expect((await of("user,tool")).toSorted()).toEqual(
+        [...people, "tool: refund paid", "tool: refund made"].toSorted()
+      )
+      expect((await of("any")).toSorted()).toEqual([...(await of()), ...instructions].toSorted())
+      // Said by another role before, it is said by this one for the first time.
+      await say({ session: "twice" }, [{ role: "assistant", content: "twofold" }])
+      const id = await say({ session: "twice" }, [{ role: "assistant", content: "twofold" }, user("twofold")])
+      const twice = await all(client, { q: "twofold", role: "user", session: "twice" })
+      expect(twice.map(({ event_id }) => event_id)).toEqual([id])
+      for (const role of ["", "human", "user,", "user,user", "any,user", "User"]) {
+        expectInvalid(await client.get(pathOf({ q: "x", role })), "value_error", "query", "role")
+      }
+    })
+
+    it("counts hits by session, the newest of each first, in pages that add up", async () => {
+      const { client, say } = await inProject("sessions")
+      for (let n = 0; n < 9; n++) {
+        const more = n % 3 === 0 ? [user(`needle ${n} again`)] : []
+        await say({ session: `s${n % 4}` }, [user(`needle ${n}`), ...more])
+      }
+      const results = await all(client, { q: "needle" })
+      const expected = Array.from(Map.groupBy(results, ({ session }) => session).values(), (hits) => ({
+        ...hits[0]!,
+        hits: hits.length
+      }))
+      expect(expected.map(({ hits, session }) => [session, hits])).toEqual([
+        ["s0", 4],
+        ["s3", 3],
+        ["s2", 3],
+        ["s1", 2]
+      ])
+      const path = (query: Query) => pathOf(query).replace("/search?", "/search/sessions?")
+      const whole = (await client.get(path({ q: "needle" }))).body
+      expect(whole).toEqual({ sessions: expected, damaged_events: 0, next_cursor: null })
+      for (const limit of [1, 2, 3]) {
+        const found = new Map<string, any>()
+        for (let cursor: string | null = ""; cursor !== null;) {
+          const { body }: { body: any } = await client.get(path({ q: "needle", limit, ...(cursor && { cursor }) }))
+          expect(body.sessions.length).toBeLessThanOrEqual(limit)
+          for (const row of body.sessions) {
+            const known = found.get(row.session)
+            found.set(row.session, known === undefined ? row : { ...known, hits: known.hits + row.hits })
+          }
+          cursor = body.next_cursor
+        }
+        expect([limit, [...found.values()]]).toEqual([limit, expected])
+      }
+      const accept = { accept: "application/x-ndjson" }
+      const lines = async (query: Query) =>
+        (await client.call("GET", path(query), undefined, accept)).text
+          .slice(0, -1)
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      expect(await lines({ q: "needle" })).toEqual([...expected, { damaged_events: 0, next_cursor: null }])
+      const [first, progress, ...none] = await lines({ q: "needle", limit: 1 })
+      expect([first.session, first.hits, none]).toEqual(["s0", 1, []])
+      const [next] = await lines({ q: "needle", limit: 1, cursor: progress.next_cursor })
+      expect(next.session).toBe("s3")
+      expect((await client.get(path({ q: "needle", role: "tool" }))).body.sessions).toEqual([])
+      expectInvalid(await client.get(path({ q: "" })), "string_too_short", "query", "q")
     })
 
     it("finds in the events of a filter, in pages that lose and repeat nothing", async () => {

@@ -10,6 +10,7 @@ export type {
   MessagePart as Part,
   Person,
   RegisteredFingerprint as Fingerprint,
+  SearchedSession,
   SearchPage,
   SearchResult,
   Session,

@@ -109,7 +109,7 @@ export const define = (world: World) => {
   describe("a search", () => {
     it("says what it could not read, where it found nothing", async () => {
       const { page } = await world.arrive("#/overview")
-      await page.route("**/api/v1/search?*", (route) =>
+      await page.route("**/api/v1/search/sessions?*", (route) =>
         route.fulfill({
           contentType: "application/x-ndjson",
           body: `${JSON.stringify({ damaged_events: 2, next_cursor: null })}\n`

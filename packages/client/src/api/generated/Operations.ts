@@ -257,6 +257,7 @@ export interface Operations {
     input: {
       readonly q: string
       readonly case?: "sensitive" | undefined
+      readonly role?: string | undefined
       readonly session?: string | undefined
       readonly agent?: string | undefined
       readonly agent_version?: string | undefined
@@ -276,6 +277,35 @@ export interface Operations {
     }
     answer: Types.SearchPage
     row: Types.SearchResult
+    line: unknown
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
+  }
+
+  /** Find where something was said, in messages and in arguments and results of tools: one row a session, with its hits counted. */
+  searchSessions: {
+    input: {
+      readonly q: string
+      readonly case?: "sensitive" | undefined
+      readonly role?: string | undefined
+      readonly session?: string | undefined
+      readonly agent?: string | undefined
+      readonly agent_version?: string | undefined
+      readonly person?: string | undefined
+      readonly fingerprint?: string | undefined
+      readonly api?: "provider1-chat-completions" | "provider1-responses" | "provider3-models" | "provider3-interactions" | "provider2-messages" | "provider2-beta-messages" | "aisdk" | "openai-chat-completions" | "openai-responses" | "gemini-models" | "google-models" | "gemini-interactions" | "google-interactions" | "anthropic-messages" | "anthropic-beta-messages" | undefined
+      readonly model?: string | undefined
+      readonly stop_reason?: string | undefined
+      readonly error?: true | false | undefined
+      readonly trace_id?: string | undefined
+      readonly after?: string | undefined
+      readonly before?: string | undefined
+      readonly received_after?: string | undefined
+      readonly received_before?: string | undefined
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+    }
+    answer: Types.SearchedSessionPage
+    row: Types.SearchedSession
     line: unknown
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
@@ -497,6 +527,7 @@ export const operations = {
   getPerson: {"method":"GET","path":"/api/v1/people/{person_id}"},
   erasePerson: {"method":"DELETE","path":"/api/v1/people/{person_id}"},
   search: {"method":"GET","path":"/api/v1/search","rows":"results","hasLines":true},
+  searchSessions: {"method":"GET","path":"/api/v1/search/sessions","rows":"sessions","hasLines":true},
   listSessions: {"method":"GET","path":"/api/v1/sessions","rows":"sessions"},
   getSession: {"method":"GET","path":"/api/v1/sessions/{session}"},
   eraseSession: {"method":"DELETE","path":"/api/v1/sessions/{session}"},

@@ -345,6 +345,16 @@ export interface SearchResult {
   readonly hit_end: number
 }
 
+export interface SearchedSession extends SearchResult {
+  readonly hits: number
+}
+
+export interface SearchedSessionPage {
+  readonly sessions: ReadonlyArray<SearchedSession>
+  readonly damaged_events: number
+  readonly next_cursor: string | null
+}
+
 export interface Session {
   readonly session: string
   readonly title: string | null

@@ -1,76 +1,115 @@
-/** The hits of a search, as they are found. */
-import { useMemo, useRef } from "preact/hooks"
+/** The sessions of a search, as they are found, each with its newest hit. The others are shown where they are asked for. */
+import { useRef, useState } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
-import { Time } from "../../parts/Facts.tsx"
-import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
-import type { SearchResult } from "../../server/Types.ts"
+import type { SearchedSession } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
-import { Plain } from "../../text/Plain.tsx"
-import { idOf, type Query, useSearch } from "./useSearch.ts"
+import { Hit, placeOf } from "./Hit.tsx"
+import { hits, type Query, type Search, sessions, useSearch } from "./useSearch.ts"
 
-const placeOf = ({ event_id, session }: SearchResult): string => Route.to(["sessions", session], { call: event_id })
+interface EndProps {
+  readonly of: Search<unknown>
+  /** What was found so far. */
+  readonly found: string
+}
 
-/** Places in the snippet are in code points. */
-const Snippet = ({ result: { hit_end, hit_start, snippet } }: { readonly result: SearchResult }) => {
-  const characters = Array.from(snippet)
-  const part = (from: number, to?: number) => characters.slice(from, to).join("")
+const End = ({ found, of: { cursor, damaged, error, isSearching, more, stop } }: EndProps) => (
+  <>
+    <div class="search-end">
+      <p class="hint" role="status">
+        {found}
+        {isSearching && ", searching…"}
+        {!isSearching && (cursor === null ? ", all there are" : " so far")}
+      </p>
+      <Unread damaged={damaged} />
+      {isSearching && (
+        <button type="button" onClick={stop}>
+          Stop
+        </button>
+      )}
+      {!isSearching && cursor !== null && (
+        <button type="button" onClick={more}>
+          Search on
+        </button>
+      )}
+    </div>
+    {error !== undefined && <Failed error={error} again={more} />}
+  </>
+)
+
+/** All hits of a session, the newest first. */
+const Hits = ({ query }: { readonly query: Query }) => {
+  const search = useSearch(hits, query)
   return (
-    <p class="snippet">
-      <Plain text={part(0, hit_start)} />
-      <Plain as="mark" text={part(hit_start, hit_end)} />
-      <Plain text={part(hit_end)} />
-    </p>
+    <div class="hits">
+      <ol>
+        {search.rows.map((hit, index) => (
+          <li key={index}>
+            <Hit hit={hit} title="The call" />
+          </li>
+        ))}
+      </ol>
+      <End of={search} found={Format.counted(search.rows.length, "hit")} />
+    </div>
+  )
+}
+
+const Row = ({ found, query }: { readonly found: SearchedSession; readonly query: Query }) => {
+  const [isOpen, setOpen] = useState(false)
+  const count = Format.counted(found.hits, "hit")
+  return (
+    <>
+      {found.hits === 1 ? (
+        <span class="count">{count}</span>
+      ) : (
+        <button type="button" class="quiet count" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {count}
+        </button>
+      )}
+      <Hit hit={found} title={found.session} />
+      {isOpen && <Hits query={{ ...query, session: found.session }} />}
+    </>
   )
 }
 
 export const Results = ({ query }: { readonly query: Query }) => {
-  const { cursor, damaged, error, isSearching, more, results, stop } = useSearch(query)
-  const rows = useMemo(() => Array.from(new Map(results.map((result) => [idOf(result), result])).values()), [results])
+  const search = useSearch(sessions, query)
+  const { cursor, damaged, error, isSearching, more, rows, stop } = search
   const list = useRef<HTMLOListElement>(null)
-  const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(rows[index]!)))
+  const selection = useSelection(
+    rows.map(({ session }) => session),
+    list,
+    (index) => Route.go(placeOf(rows[index]!))
+  )
   useKeys([{ keys: "Escape", does: "Stop the search", run: () => isSearching && stop() }])
   if (error !== undefined && rows.length === 0) return <Failed error={error} again={more} />
-  const isDone = !isSearching && cursor === null
-  if (isDone && rows.length === 0) {
+  if (!isSearching && cursor === null && rows.length === 0) {
     return (
       <Empty title="Nobody said this">
+        {query.role === undefined && (
+          <p>
+            <a href={Route.to(["search"], { ...Object.fromEntries(Route.current().query), role: "any" })}>
+              Search instructions too
+            </a>
+          </p>
+        )}
         <Unread damaged={damaged} />
       </Empty>
     )
   }
+  const all = rows.reduce((sum, { hits }) => sum + hits, 0)
   return (
     <>
       <ol class="results" ref={list}>
-        {rows.map((result, index) => (
-          <li key={idOf(result)} aria-current={index === selection ? "true" : undefined}>
-            <Link to={placeOf(result)} text={result.session} /> <Plain as="small" text={result.role} />, first said{" "}
-            <Time at={result.at} />
-            <Snippet result={result} />
+        {rows.map((found, index) => (
+          <li key={found.session} aria-current={index === selection ? "true" : undefined}>
+            <Row found={found} query={query} />
           </li>
         ))}
       </ol>
-      <div class="search-end">
-        <p class="hint" role="status">
-          {Format.count(rows.length)} {rows.length === 1 ? "hit" : "hits"}
-          {isSearching && ", searching…"}
-          {isDone && ", all there are"}
-        </p>
-        <Unread damaged={damaged} />
-        {isSearching && (
-          <button type="button" onClick={stop}>
-            Stop
-          </button>
-        )}
-        {!isSearching && cursor !== null && (
-          <button type="button" onClick={more}>
-            Search on
-          </button>
-        )}
-      </div>
-      {error !== undefined && <Failed error={error} again={more} />}
+      <End of={search} found={`${Format.counted(all, "hit")} in ${Format.counted(rows.length, "session")}`} />
     </>
   )
 }

@@ -7,13 +7,24 @@ import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import { Results } from "./Results.tsx"
 
+/** Who said it, as the place names them. */
+const speakers = [
+  ["", "people, models and tools"],
+  ["user", "people"],
+  ["assistant", "models"],
+  ["tool", "tools"],
+  ["system", "instructions"],
+  ["any", "all of them"]
+] as const
+
 const filterNames = ["agent", "agent_version", "person", "model", "session"] as const
 
 export const SearchPage = ({ query }: PageProps) => {
   const words = query.get("q") ?? ""
   const isCaseSensitive = query.get("case") === "sensitive"
   const filters = valuesOf(query, filterNames)
-  const asked = { q: words, case: query.get("case"), ...filters }
+  const role = query.get("role") ?? ""
+  const asked = { q: words, case: query.get("case"), role, ...filters }
   const field = useRef<HTMLInputElement>(null)
   // Before the page is painted: a person may type at once.
   useLayoutEffect(() => {
@@ -39,7 +50,7 @@ export const SearchPage = ({ query }: PageProps) => {
           ref={field}
           type="search"
           aria-label="What was said"
-          placeholder="What was said, in messages, tools and instructions"
+          placeholder="What was said, in messages and tools"
           key={words}
           defaultValue={words}
           maxLength={1_000}
@@ -47,6 +58,22 @@ export const SearchPage = ({ query }: PageProps) => {
         <button type="submit" class="primary">
           Search
         </button>
+        <label class="check">
+          Said by
+          <select
+            value={role}
+            onChange={({ currentTarget }) =>
+              // What was typed is searched for too.
+              Route.amend({ q: field.current!.value, role: currentTarget.value }, "go")
+            }
+          >
+            {speakers.map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
         <label class="check">
           <input
             type="checkbox"

@@ -1,18 +1,56 @@
-/** A search whose hits are taken as they are found, until there are enough of them. It can be stopped, and go on. */
+/** A search whose rows are taken as they are found, until there are enough of them. It can be stopped, and go on. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import * as Client from "../../server/Client.ts"
 import * as Lines from "../../server/Lines.ts"
-import type { SearchPage, SearchResult } from "../../server/Types.ts"
+import type { SearchedSession, SearchPage, SearchResult } from "../../server/Types.ts"
 
-/** Hits that are looked for at a time. */
+/** Rows that are looked for at a time. */
 const limit = 50
 
 type Progress = Pick<SearchPage, "damaged_events" | "next_cursor">
 
 export type Query = Parameters<typeof Client.api.search>[0]
 
-interface State {
-  readonly results: ReadonlyArray<SearchResult>
+type Options = Parameters<typeof Client.api.search>[1]
+
+/** What the rows are. */
+export interface Kind<Row> {
+  readonly response: (query: Query, options: Options) => Promise<Response>
+  readonly page: (query: Query, options: Options) => Promise<Progress & { readonly rows: ReadonlyArray<Row> }>
+  /** All rows, with those of another page. */
+  readonly add: (rows: ReadonlyArray<Row>, more: ReadonlyArray<Row>) => ReadonlyArray<Row>
+}
+
+export const hits: Kind<SearchResult> = {
+  response: Client.api.search.response,
+  page: async (query, options) => {
+    const { results, ...progress } = await Client.api.search(query, options)
+    return { rows: results, ...progress }
+  },
+  add: (rows, more) => [...rows, ...more]
+}
+
+/** A later page may have the same session again, with more of its hits. */
+const withSessions = (rows: ReadonlyArray<SearchedSession>, more: ReadonlyArray<SearchedSession>) => {
+  const bySession = new Map(rows.map((row) => [row.session, row]))
+  for (const row of more) {
+    const known = bySession.get(row.session)
+    bySession.set(row.session, known === undefined ? row : { ...known, hits: known.hits + row.hits })
+  }
+  return Array.from(bySession.values())
+}
+
+export const sessions: Kind<SearchedSession> = {
+  response: Client.api.searchSessions.response,
+  page: async (query, options) => {
+    const { sessions, ...progress } = await Client.api.searchSessions(query, options)
+    return { rows: sessions, ...progress }
+  },
+  add: withSessions
+}
+
+interface State<Row> {
+  readonly rows: ReadonlyArray<Row>
   /** Events that could not be searched. */
   readonly damaged: number
   /** Where to go on; undefined at the beginning, null at the end. */
@@ -21,35 +59,38 @@ interface State {
   readonly error: Client.ServerError | undefined
 }
 
-export interface Search extends State {
+export interface Search<Row> extends State<Row> {
   readonly stop: () => void
   readonly more: () => void
 }
 
-const initial: State = { results: [], damaged: 0, cursor: undefined, isSearching: true, error: undefined }
+type Page<Row> = Progress & { readonly rows: ReadonlyArray<Row> }
 
-export const idOf = ({ event_id, hit_start, role, snippet }: SearchResult) =>
-  `${event_id} ${role} ${hit_start} ${snippet}`
-
-const isProgress = (line: SearchResult | Progress): line is Progress => "next_cursor" in line
-
-/** The results and progress of one round, as they come. */
-async function* read(query: Query, signal: AbortSignal): AsyncGenerator<SearchResult | Progress> {
+/** The pages of one round, as they come. What comes before its progress is known is none: it would come again. */
+async function* read<Row extends object>(
+  { page, response }: Kind<Row>,
+  query: Query,
+  signal: AbortSignal
+): AsyncGenerator<Page<Row>> {
   try {
-    const answer = Client.api.search.response(query, { signal })
-    for await (const line of Lines.read<SearchResult | Progress>(answer, signal)) {
-      if (line !== Lines.alive) yield line
+    let rows: Array<Row> = []
+    for await (const line of Lines.read<Row | Progress>(response(query, { signal }), signal)) {
+      if (line === Lines.alive) continue
+      if (!("next_cursor" in line)) rows.push(line)
+      else {
+        yield { rows, ...line }
+        rows = []
+      }
     }
   } catch (error) {
     // A mount that cannot stream says so.
     if (!(error instanceof Client.ServerError && error.status === 413)) throw error
-    const { results, ...progress } = await Client.api.search(query, { signal })
-    yield* results
-    yield progress
+    yield await page(query, { signal })
   }
 }
 
-export const useSearch = (query: Query): Search => {
+export const useSearch = <Row extends object>(kind: Kind<Row>, query: Query): Search<Row> => {
+  const initial: State<Row> = { rows: [], damaged: 0, cursor: undefined, isSearching: true, error: undefined }
   const [state, setState] = useState(initial)
   const aborter = useRef<AbortController>(undefined)
   const run = useCallback(async (cursor: string | undefined) => {
@@ -57,13 +98,14 @@ export const useSearch = (query: Query): Search => {
     const { signal } = (aborter.current = new AbortController())
     setState((state) => ({ ...state, isSearching: true, error: undefined }))
     try {
-      for await (const line of read({ ...query, limit, cursor }, signal)) {
+      for await (const page of read(kind, { ...query, limit, cursor }, signal)) {
         if (signal.aborted) return
-        setState((state) =>
-          isProgress(line)
-            ? { ...state, cursor: line.next_cursor, damaged: state.damaged + line.damaged_events }
-            : { ...state, results: [...state.results, line] }
-        )
+        setState((state) => ({
+          ...state,
+          rows: kind.add(state.rows, page.rows),
+          cursor: page.next_cursor,
+          damaged: state.damaged + page.damaged_events
+        }))
       }
       if (!signal.aborted) setState((state) => ({ ...state, isSearching: false }))
     } catch (failure) {
@@ -79,6 +121,5 @@ export const useSearch = (query: Query): Search => {
     aborter.current?.abort()
     setState((state) => ({ ...state, isSearching: false }))
   }, [])
-  // Where a round was stopped, its hits come again: they are known by then.
   return { ...state, stop, more: () => void run(state.cursor ?? undefined) }
 }
