@@ -16,7 +16,8 @@ const imports: Readonly<Record<string, string>> = {
   "packages/server/src/Cli.ts": "the commands but serve, at the start of the process, which ends if that fails",
   "packages/server/src/bin.ts": "the program, at the start of the process, which ends if that fails",
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
-  "packages/viewer/app/Header.tsx": "tried again when the palette is opened again; a reload of the page loads all anew",
+  "packages/viewer/app/header/Header.tsx":
+    "tried again when the palette is opened again; a reload of the page loads all anew",
   "packages/viewer/app/Page.tsx": "the page says so, and its button loads everything again",
   "packages/viewer/app/pages/session/SessionPage.tsx":
     "tried again when the timeline is chosen again; a reload of the page loads all anew",

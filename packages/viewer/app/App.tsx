@@ -1,12 +1,13 @@
 /** The frame of all pages: who may read, the header, and the page of the current place. */
 import { Fragment } from "preact"
-import { useCallback, useEffect, useState } from "preact/hooks"
-import { Header } from "./Header.tsx"
+import { useEffect, useState } from "preact/hooks"
+import { Header } from "./header/Header.tsx"
 import { Page } from "./Page.tsx"
 import { Failed, Loading, OtherKey } from "./parts/States.tsx"
 import * as Client from "./server/Client.ts"
 import * as Key from "./server/Key.ts"
 import { useAnswer } from "./server/useAnswer.ts"
+import * as Zone from "./settings/Zone.ts"
 import { SignIn } from "./SignIn.tsx"
 
 export const App = () => {
@@ -14,6 +15,8 @@ export const App = () => {
   // Counts the keys that were set.
   const [round, setRound] = useState(0)
   const me = useAnswer((signal) => Client.api.getMe({}, { signal }), `me ${round}`)
+  // All that is shown depends on it.
+  const zone = Zone.setting.use()
   useEffect(() => Client.whenUnauthorized(() => setRefused(true)), [])
   useEffect(
     () =>
@@ -23,7 +26,9 @@ export const App = () => {
       }),
     []
   )
-  const leave = useCallback(() => Key.set(undefined), [])
+  useEffect(() => {
+    if (me.value !== undefined) Key.remember(me.value.project)
+  }, [me.value])
   if (isRefused) {
     return <SignIn enter={Key.set} wasWrong={Key.get() !== undefined} hasEnded={me.value !== undefined} />
   }
@@ -41,9 +46,9 @@ export const App = () => {
       <a class="skip" href="#main" onClick={(event) => skip(event)}>
         Skip to the content
       </a>
-      <Header me={me.value} leave={leave} />
+      <Header me={me.value} />
       <main id="main" tabIndex={-1}>
-        <Page me={me.value} />
+        <Page key={zone} me={me.value} />
       </main>
     </Fragment>
   )

@@ -41,6 +41,7 @@ describe("the frame", () => {
     await page.getByLabel("API key").fill(apiKey)
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Sessions" }).waitFor()
+    await page.getByRole("button", { name: "Project" }).click()
     await page.getByRole("button", { name: "Forget key" }).click()
     await page.getByLabel("API key").waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
@@ -56,10 +57,11 @@ describe("the frame", () => {
     await new Conversation(client, await registered(client), "a red session").call([user("Red?")], [text("Red.")])
     const { page } = await open(`${byKey.url}/viewer/#key=red`)
     await page.getByText("a red session").waitFor()
+    await page.getByRole("button", { name: "Project" }).click()
     await page.getByRole("button", { name: "Forget key" }).click()
     await page.getByText("The application that serves these pages decides").waitFor()
     await page.evaluate(() => void (location.hash = "#key=blue"))
-    await page.getByText("blue", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Project blue" }).waitFor()
     await page.getByText("Nothing is recorded yet").waitFor()
     expect(await page.getByText("red").count()).toBe(0)
   })
@@ -81,6 +83,8 @@ describe("the frame", () => {
     await page.getByRole("link", { name: "Log in" }).click()
     await page.getByRole("heading", { name: "Agents" }).waitFor()
     expect(page.url()).toBe(`${host.url}/viewer/#/agents?q=a%20b`)
+    await page.getByRole("button", { name: "Project" }).click()
+    await page.getByText("You see what your login opens.").waitFor()
     expect(await page.getByRole("button", { name: /Log out|Forget/ }).count()).toBe(0)
     await page.context().clearCookies()
     await page.getByRole("link", { name: "People" }).click()
@@ -95,6 +99,26 @@ describe("the frame", () => {
     await page.getByText("Nor does it accept the key that came with the link.").waitFor()
     expect(await page.locator("main").getByRole("link").count()).toBe(0)
     expect(await page.getByRole("textbox").count()).toBe(0)
+  })
+
+  it("keeps the keys of several projects in the tab, and goes from one to another", async () => {
+    const byKey = await start(undefined, ({ headers }) => {
+      const [, project] = /^Bearer (red|blue)$/.exec(headers["authorization"] ?? "") ?? []
+      return project === undefined ? null : { project, scopes: ["record", "read"] }
+    })
+    onTestFinished(() => byKey.close())
+    const { page } = await open(`${byKey.url}/viewer/#key=red`)
+    await page.getByRole("button", { name: "Project red" }).click()
+    await page.getByLabel("Another key").fill("green")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").getByText("The key opens nothing").waitFor()
+    await page.getByLabel("Another key").fill("blue")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Project blue" }).click()
+    await page.getByRole("button", { name: "red", exact: true }).click()
+    await page.getByRole("button", { name: "Project red" }).click()
+    await page.keyboard.press("Escape")
+    expect(await page.getByRole("button", { name: "Forget key" }).count()).toBe(0)
   })
 
   it("takes a key that is pasted into the address of an open tab", async () => {

@@ -3,7 +3,7 @@ import type { EventSummary, ListedEvent } from "../server/Types.ts"
 import { plain } from "../text/Hidden.ts"
 import { Plain } from "../text/Plain.tsx"
 import { damagedTitle } from "./Damaged.tsx"
-import { CallCost } from "./Costs.tsx"
+import { callColumn } from "./Costs.tsx"
 import { Duration, Tokens } from "./Facts.tsx"
 import { Rebuilt } from "./Rebuilt.tsx"
 import { type Column, number } from "./Table.tsx"
@@ -27,7 +27,7 @@ export const numbers: ReadonlyArray<Column<EventSummary>> = [
   number("Tokens", (call) => (
     <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
   )),
-  number("Cost", (call) => <CallCost call={call} />),
+  callColumn,
   number("Took", ({ duration_ms }) => <Duration ms={duration_ms} />)
 ]
 

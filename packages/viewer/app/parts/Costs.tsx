@@ -1,6 +1,7 @@
 /** What calls cost, with a `+` and a title where that is not all. */
 import type { EventSummary, UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
+import { type Column, number } from "./Table.tsx"
 
 type Part = NonNullable<EventSummary["unpriced_parts"]>[number]
 
@@ -19,24 +20,91 @@ const names: Readonly<Record<Part, string>> = {
 
 export const namesOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => names[part]).join(", ")
 
-/** `missing` says what is not in it. */
-export const Cost = ({ missing = "", usd }: { readonly usd: string | null; readonly missing?: string }) => (
-  <span title={usd === null ? "No price is known" : `${usd} US dollars${missing === "" ? "" : `, without ${missing}`}`}>
-    {Format.cost(usd, missing !== "")}
-  </span>
-)
+interface CostProps {
+  readonly usd: string | null
+  /** What is not in it. */
+  readonly missing?: string
+  /** Of all costs of its column, so that they can be compared. */
+  readonly digits?: number
+}
+
+const titleOf = ({ missing = "", usd }: CostProps): string =>
+  usd === null ? "No price is known" : `${usd} US dollars${missing === "" ? "" : `, without ${missing}`}`
+
+export const Cost = (props: CostProps) => {
+  const { digits, missing = "", usd } = props
+  const isIncomplete = usd !== null && missing !== ""
+  return (
+    <span title={titleOf(props)}>
+      {Format.dollars(usd, digits)}
+      {digits === undefined ? isIncomplete && "+" : <span class="plus">{isIncomplete && "+"}</span>}
+    </span>
+  )
+}
 
 type Priced = Pick<EventSummary, "cost_usd" | "stated_cost_usd" | "unpriced_parts">
 
-export const CallCost = ({ call: { cost_usd, stated_cost_usd, unpriced_parts } }: { readonly call: Priced }) => (
-  <Cost usd={cost_usd} missing={stated_cost_usd === null ? namesOf(unpriced_parts ?? []) : ""} />
-)
+const missingIn = ({ stated_cost_usd, unpriced_parts }: Priced): string =>
+  stated_cost_usd === null ? namesOf(unpriced_parts ?? []) : ""
+
+export const CallCost = ({ call }: { readonly call: Priced }) => <Cost usd={call.cost_usd} missing={missingIn(call)} />
 
 type Sum = Pick<UsageRow, "cost_usd" | "unpriced_events" | "partly_priced_events">
 
-export const SumCost = ({ of }: { readonly of: Sum }) => {
-  const whole = of.unpriced_events > 0 ? [Format.counted(of.unpriced_events, "call")] : []
-  const parts = of.partly_priced_events > 0 ? [`parts of ${Format.counted(of.partly_priced_events, "call")}`] : []
+export const missingOf = ({ partly_priced_events, unpriced_events }: Sum): string => {
+  const whole = unpriced_events > 0 ? [Format.counted(unpriced_events, "call")] : []
+  const parts = partly_priced_events > 0 ? [`parts of ${Format.counted(partly_priced_events, "call")}`] : []
   const missing = [...whole, ...parts].join(" and ")
-  return <Cost usd={of.cost_usd} missing={missing === "" ? "" : `${missing} that have no price`} />
+  return missing === "" ? "" : `${missing} that have no price`
+}
+
+/** With what is not in it beside it. */
+export const SumCost = ({ of }: { readonly of: Sum }) => {
+  const missing = of.cost_usd === null ? "" : missingOf(of)
+  return (
+    <>
+      <Cost usd={of.cost_usd} missing={missing} />
+      {missing !== "" && <small class="without"> without {missing}</small>}
+    </>
+  )
+}
+
+/** Null where none has a cost. */
+export const sumOfCosts = (rows: ReadonlyArray<Sum>): Sum => {
+  const costs = rows.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [Number(cost_usd)]))
+  const sumOf = (key: "unpriced_events" | "partly_priced_events") => rows.reduce((sum, row) => sum + row[key], 0)
+  return {
+    cost_usd: costs.length === 0 ? null : String(costs.reduce((sum, cost) => sum + cost, 0)),
+    unpriced_events: sumOf("unpriced_events"),
+    partly_priced_events: sumOf("partly_priced_events")
+  }
+}
+
+/** Digits of a column, by its rows. */
+const digits = new WeakMap<ReadonlyArray<unknown>, number>()
+
+const digitsIn = (rows: ReadonlyArray<{ readonly cost_usd: string | null }>): number => {
+  const known = digits.get(rows) ?? Format.digitsOf(rows.map(({ cost_usd }) => cost_usd))
+  digits.set(rows, known)
+  return known
+}
+
+/** The column of what calls or sums of them cost: with as many digits in each row. */
+export const sumColumn: Column<Sum> = number("Cost", (row, rows) => (
+  <Cost usd={row.cost_usd} missing={missingOf(row)} digits={digitsIn(rows)} />
+))
+export const callColumn: Column<Priced> = number("Cost", (call, rows) => (
+  <Cost usd={call.cost_usd} missing={missingIn(call)} digits={digitsIn(rows)} />
+))
+
+/** What the `+` of a sum means; empty where it has none. */
+export const noteOf = (sum: Sum): string => {
+  const missing = sum.cost_usd === null ? "" : missingOf(sum)
+  return missing === "" ? "" : `+ Not in the sum: ${missing}`
+}
+
+/** Stands below a table. */
+export const SumNote = ({ of }: { readonly of: ReadonlyArray<Sum> }) => {
+  const note = noteOf(sumOfCosts(of.filter(({ cost_usd }) => cost_usd !== null)))
+  return note === "" ? null : <p class="hint note">{note}</p>
 }

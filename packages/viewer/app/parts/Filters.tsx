@@ -1,5 +1,6 @@
 /** Filters of a list. They are in the place, so that a link holds them. */
 import { useLayoutEffect, useRef } from "preact/hooks"
+import * as Zone from "../settings/Zone.ts"
 import * as Format from "../text/Format.ts"
 import * as Moments from "../text/Moments.ts"
 
@@ -18,8 +19,11 @@ const others = ["error", "after", "before"] as const
 
 type Values = Readonly<Record<string, string | null>>
 
+export const namesOf = (query: URLSearchParams, names: ReadonlyArray<string>): Values =>
+  Object.fromEntries(names.map((name) => [name, query.get(name)]))
+
 export const valuesOf = (query: URLSearchParams, names: ReadonlyArray<Field>): Values =>
-  Object.fromEntries([...names, ...others].map((name) => [name, query.get(name)]))
+  namesOf(query, [...names, ...others])
 
 interface Props {
   readonly names: ReadonlyArray<Field>
@@ -89,25 +93,31 @@ const When = ({ set, values }: Pick<Props, "set" | "values">) => {
   )
 }
 
-export const Filters = ({ names, set, values }: Props) => (
-  <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+export const NameFilters = ({ names, set, values }: Props) => (
+  <>
     {names.map((name) => (
       <label key={name}>
         <span>{fields[name]}</span>
         <Field name={name} value={values[name] ?? ""} type="text" set={(value) => set({ [name]: value })} />
       </label>
     ))}
+  </>
+)
+
+export const Filters = ({ names, set, values }: Props) => (
+  <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <NameFilters {...{ names, set, values }} />
     <When values={values} set={set} />
     {(["after", "before"] as const).map((name) => (
       <label key={name} class="time">
-        <span title={`In ${Format.zone}`}>{name === "after" ? "From" : "Until"}</span>
+        <span title={`In ${Zone.get()}`}>{name === "after" ? "From" : "Until"}</span>
         <Field
           name={name}
           type="datetime-local"
           value={Format.localMinute(Moments.resolve(values[name] ?? ""))}
           set={(value) => {
             // While a year is typed, its first digits are one too.
-            if (value === "" || value >= firstTime) set({ [name]: value === "" ? null : new Date(value).toISOString() })
+            if (value === "" || value >= firstTime) set({ [name]: value === "" ? null : Format.ofLocalMinute(value) })
           }}
         />
       </label>

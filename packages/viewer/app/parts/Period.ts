@@ -1,5 +1,7 @@
-/** Stretches of time until now, in the slots of which charts and tables show sums: hours or days of the zone of the pages. */
+/** Stretches of time, in the slots of which charts and tables show sums: hours or days of the zone of the pages. */
 import type { UsageRow } from "../server/Types.ts"
+import * as Zone from "../settings/Zone.ts"
+import * as Clock from "../text/Clock.ts"
 import * as Format from "../text/Format.ts"
 
 export interface Period {
@@ -9,6 +11,8 @@ export interface Period {
   /** What a slot is, as `group_by` names it. */
   readonly by: "hour" | "day"
   readonly count: number
+  /** The only day of it, such as `2026-11-28`. Without one, it lasts until now. */
+  readonly day?: string
 }
 
 export const all: ReadonlyArray<Period> = [
@@ -22,38 +26,61 @@ export const month = all[2]!
 
 export const byName = (name: string | null): Period => all.find((period) => period.name === name) ?? month
 
-const hourMs = 3_600_000
+const startOf = (day: string): number => Clock.timeOf(Date.parse(day))
+const afterDay = (day: string): string => Clock.dayOf(Date.parse(day) + Clock.dayMs)
+
+/** The hours of a day. Undefined for what is none. */
+export const ofDay = (day: string | null): Period | undefined => {
+  if (day === null || !/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) return undefined
+  const title = Format.weekday(new Date(startOf(day)).toISOString())
+  const count = Math.ceil((startOf(afterDay(day)) - startOf(day)) / Clock.hourMs)
+  return { name: day, title, by: "hour", count, day }
+}
 
 /** The beginnings of its slots (epoch ms), the last of which is under way. */
-export const slotsOf = ({ by, count }: Period, now = new Date()): ReadonlyArray<number> => {
+export const slotsOf = ({ by, count, day }: Period, now = new Date()): ReadonlyArray<number> => {
+  const ms = now.getTime()
   if (by === "hour") {
-    // Hours of zones whose offset is no whole hour begin within an hour of UTC. So does `setMinutes`.
-    const last = new Date(now).setMinutes(0, 0, 0)
-    return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * hourMs)
+    // Hours of zones whose offset is no whole hour begin within an hour of UTC.
+    const first = day === undefined ? ms - (Clock.at(ms) % Clock.hourMs) - (count - 1) * Clock.hourMs : startOf(day)
+    return Array.from({ length: count }, (_, index) => first + index * Clock.hourMs)
   }
   // By the calendar, because a day may have 23 or 25 hours.
-  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()]
-  return Array.from({ length: count }, (_, index) => new Date(year, month, day - (count - 1 - index)).getTime())
+  const today = Date.parse(Clock.dayOf(Clock.at(ms)))
+  return Array.from({ length: count }, (_, index) => Clock.timeOf(today - (count - 1 - index) * Clock.dayMs))
 }
 
 /** When the slot of a row began (epoch ms). */
 export const slotOf = ({ day, hour }: UsageRow): number =>
-  typeof hour === "string" ? Date.parse(hour) : new Date(`${day}T00:00:00`).getTime()
+  typeof hour === "string" ? Date.parse(hour) : startOf(day ?? "")
 
 /** When the next one begins (epoch ms). */
-export const endOf = ({ by }: Period, slot: number): number => {
-  if (by === "hour") return slot + hourMs
-  const date = new Date(slot)
-  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime()
-}
+export const endOf = ({ by }: Period, slot: number): number =>
+  by === "hour" ? slot + Clock.hourMs : startOf(afterDay(dayOf(slot)))
 
+/** The day of a slot, such as `2026-11-28`. */
+export const dayOf = (slot: number): string => Clock.dayOf(Clock.at(slot))
+
+/** On an axis. */
 export const show = ({ by }: Period, slot: number): string => {
   const iso = new Date(slot).toISOString()
   return by === "hour" ? Format.timeOfDay(iso).slice(0, 5) : Format.dayOf(iso)
 }
 
+/** With its day. */
+export const showWhole = ({ by }: Period, slot: number): string => {
+  const iso = new Date(slot).toISOString()
+  return by === "hour" ? `${Format.weekday(iso)}, ${Format.timeOfDay(iso).slice(0, 5)}` : Format.weekday(iso)
+}
+
 /** What `usage` is asked for. */
-export const queryOf = (period: Period): { readonly after: string; readonly time_zone: string } => ({
-  after: new Date(slotsOf(period)[0]!).toISOString(),
-  time_zone: Format.zone
-})
+export const queryOf = (
+  period: Period
+): { readonly after: string; readonly before?: string; readonly time_zone: string } => {
+  const slots = slotsOf(period)
+  return {
+    after: new Date(slots[0]!).toISOString(),
+    ...(period.day === undefined ? {} : { before: new Date(startOf(afterDay(period.day))).toISOString() }),
+    time_zone: Zone.get()
+  }
+}

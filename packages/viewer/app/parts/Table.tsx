@@ -3,7 +3,8 @@ import type { ComponentChildren, RefObject } from "preact"
 
 export interface Column<Row> {
   readonly title: ComponentChildren
-  readonly of: (row: Row) => ComponentChildren
+  /** Of a row among all that the table shows. */
+  readonly of: (row: Row, rows: ReadonlyArray<Row>) => ComponentChildren
   /** Of its cells and of its title. */
   readonly class?: string
   /** What its title means. */
@@ -31,8 +32,20 @@ export const number = <Row,>(title: ComponentChildren, of: Column<Row>["of"], hi
   ...(hint === undefined ? {} : { hint })
 })
 
-const Cell = <Row,>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) =>
-  column.isHead === true ? <th scope="row">{column.of(row)}</th> : <td class={column.class}>{column.of(row)}</td>
+interface CellProps<Row> extends Pick<Props<Row>, "rows"> {
+  readonly column: Column<Row>
+  readonly row: Row
+}
+
+const Cell = <Row,>({ column: { of, title, ...column }, row, rows }: CellProps<Row>) =>
+  column.isHead === true ? (
+    <th scope="row">{of(row, rows)}</th>
+  ) : (
+    // Where the titles have no room, each cell says its own.
+    <td class={column.class} data-title={typeof title === "string" ? title : undefined}>
+      {of(row, rows)}
+    </td>
+  )
 
 /** Only the table, where the page scrolls. */
 export const PlainTable = <Row,>({ columns, keyOf, list, rows, selection, ...props }: Omit<Props<Row>, "label">) => (
@@ -50,7 +63,7 @@ export const PlainTable = <Row,>({ columns, keyOf, list, rows, selection, ...pro
       {rows.map((row, index) => (
         <tr key={keyOf(row)} aria-current={index === selection ? "true" : undefined}>
           {columns.map((column, index) => (
-            <Cell key={index} column={column} row={row} />
+            <Cell key={index} {...{ column, row, rows }} />
           ))}
         </tr>
       ))}

@@ -2,7 +2,7 @@
 import type { ComponentChildren, RefObject } from "preact"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
-import { SumCost } from "./Costs.tsx"
+import { sumColumn, SumNote } from "./Costs.tsx"
 import { Duration, Tokens } from "./Facts.tsx"
 import { type Column, number, Table } from "./Table.tsx"
 
@@ -22,11 +22,14 @@ const numbers: ReadonlyArray<Column<UsageRow>> = [
   number("Tokens", (row) => (
     <Tokens input={row.input_tokens} cached={row.cache_read_tokens} output={row.output_tokens} />
   )),
-  number("Cost", (row) => <SumCost of={row} />),
+  sumColumn,
   number("Duration, p50", (row) => <Duration ms={row.duration_ms_p50} />, "Half of the calls took no longer"),
   number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer")
 ]
 
 export const UsageTable = ({ nameOf, title, ...table }: Props) => (
-  <Table label={title} columns={[{ title, of: nameOf }, ...numbers]} {...table} />
+  <>
+    <Table label={title} columns={[{ title, of: nameOf }, ...numbers]} {...table} />
+    <SumNote of={table.rows} />
+  </>
 )

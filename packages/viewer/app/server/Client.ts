@@ -65,8 +65,7 @@ const errorOf = async (response: Response): Promise<ServerError> => {
 }
 
 /** Rejects with a `ServerError`, or with what `signal` was aborted for. */
-export const send = async (url: URL, init: RequestInit): Promise<Response> => {
-  const key = Key.get()
+export const send = async (url: URL, init: RequestInit, key = Key.get()): Promise<Response> => {
   const headers = new Headers(init.headers)
   if (key !== undefined) headers.set("authorization", `Bearer ${key}`)
   let response: Response
@@ -81,6 +80,9 @@ export const send = async (url: URL, init: RequestInit): Promise<Response> => {
   if (response.status === 401 && key === Key.get()) onUnauthorized()
   throw await errorOf(response)
 }
+
+/** Rejects as `send` does where another key opens nothing. */
+export const check = (key: string): Promise<Response> => send(urlOf(["me"]), {}, key)
 
 const unreadable = (status = 200) => new ServerError(status, "unreadable")
 

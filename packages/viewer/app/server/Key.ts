@@ -47,6 +47,49 @@ export const set = (value: string | undefined): void => {
   for (const listener of Array.from(listeners)) listener()
 }
 
+/** The keys that this tab has had, by the projects that they open. */
+const allName = "tachograph.keys"
+
+let all: Readonly<Record<string, string>> | undefined
+
+const storedAll = (): Readonly<Record<string, string>> => {
+  try {
+    return JSON.parse(sessionStorage.getItem(allName) ?? "{}")
+  } catch {
+    return {}
+  }
+}
+
+const keysByProject = () => (all ??= storedAll())
+
+const setAll = (keys: Readonly<Record<string, string>>): void => {
+  all = keys
+  try {
+    if (Object.keys(keys).length === 0) sessionStorage.removeItem(allName)
+    else sessionStorage.setItem(allName, JSON.stringify(keys))
+  } catch {
+    // As above.
+  }
+}
+
+export const projects = (): ReadonlyArray<string> => Object.keys(keysByProject()).toSorted()
+
+/** Notes which project the key opens. */
+export const remember = (project: string): void => {
+  const key = get()
+  if (key !== undefined) setAll({ ...keysByProject(), [project]: key })
+}
+
+/** Goes on with the key of a project. */
+export const open = (project: string): void => set(keysByProject()[project])
+
+/** Forgets the key of this tab, and asks for another one. */
+export const forget = (): void => {
+  const key = get()
+  setAll(Object.fromEntries(Object.entries(keysByProject()).filter(([, each]) => each !== key)))
+  set(undefined)
+}
+
 const decode = (text: string): string => {
   try {
     return decodeURIComponent(text)

@@ -2,6 +2,8 @@
  * Times that a place names by words: `today`, `yesterday`, a date, or how long ago. They stay words in the place, so that a link means the day
  * on which it is opened. Days begin in the zone of these pages.
  */
+import * as Clock from "./Clock.ts"
+
 export interface Stretch {
   readonly title: string
   readonly after: string
@@ -28,9 +30,12 @@ const daysAgo: ReadonlyMap<string, number> = new Map([
 export const resolve = (text: string, now = new Date()): string => {
   const days = daysAgo.get(text)
   // By the calendar, because a day may have 23 or 25 hours.
-  if (days !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString()
+  if (days !== undefined) {
+    const today = Date.parse(Clock.dayOf(Clock.at(now.getTime())))
+    return new Date(Clock.timeOf(today - days * Clock.dayMs)).toISOString()
+  }
   const [, count, unit] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? []
   if (unit !== undefined) return new Date(now.getTime() - Number(count) * minutes[unit]! * 60_000).toISOString()
-  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00`) : new Date(NaN)
-  return Number.isNaN(date.getTime()) ? text : date.toISOString()
+  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(date) ? text : new Date(Clock.timeOf(date)).toISOString()
 }

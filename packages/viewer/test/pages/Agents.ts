@@ -46,7 +46,16 @@ export const define = (world: World) => {
       const { page } = await world.visit("#/agents/keeper")
       const chart = page.locator(".chart").filter({ hasText: "Calls by version" })
       await chart.locator(".legend").getByText("1.4").waitFor()
-      await chart.locator("title", { hasText: /1\.5, 1$/ }).waitFor({ state: "attached" })
+      const colorOf = (place: string) => page.locator(place).first().getAttribute("class")
+      expect(await chart.locator(".legend li", { hasText: "1.5" }).locator(".swatch").getAttribute("class")).toBe(
+        (await colorOf('tr:has-text("1.5") .dot'))?.replace("dot", "swatch")
+      )
+      await chart.getByRole("slider").focus()
+      await page.keyboard.press("Home")
+      await page.keyboard.press("End")
+      const read = await chart.getByRole("slider").getAttribute("aria-valuetext")
+      expect(read).toMatch(/^\w{3} \d+ \w{3}: 1\.4 4, 1\.5 1, all 5$/)
+      expect((await chart.locator(".tip").innerText()).replace(/\s+/g, " ")).toMatch(/1\.4 4 1\.5 1 All 5/)
     })
 
     it("compare what a call of two versions took", async () => {

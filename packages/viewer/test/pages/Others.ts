@@ -102,7 +102,7 @@ export const define = (world: World) => {
       ] as const) {
         await period.getByRole("link", { name: title }).click()
         await page.getByRole("columnheader", { name: slot, exact: true }).waitFor()
-        await page.locator(".chart rect").first().waitFor()
+        await page.locator(".chart .bars rect").first().waitFor()
         // The earliest, which another test's calls are not in: the hour may turn between them.
         await page.getByRole("region", { name: slot }).getByRole("link").last().click()
         await rowOf(page, "other 20").waitFor()
@@ -111,6 +111,24 @@ export const define = (world: World) => {
         expect([title, length / 3_600_000]).toEqual([title, slot === "Hour" ? 1 : 24])
         await page.goBack()
       }
+    })
+
+    it("show the hours of a day that is chosen in a chart, of one agent, in the zone that is chosen", async () => {
+      const { page } = await world.arrive("#/overview?agent=keeper&person=ada", { timezoneId: "America/New_York" })
+      const chart = page.locator(".chart").filter({ hasText: "Calls by version" })
+      await chart.getByRole("slider").focus()
+      await page.keyboard.press("Enter")
+      await page.waitForURL((url) => /agent=keeper&person=ada&day=\d{4}-\d\d-\d\d$/.test(url.hash))
+      await page.getByRole("columnheader", { name: "Hour", exact: true }).waitFor()
+      expect(await chart.locator("figcaption").innerText()).toContain("5")
+      await page.getByRole("button", { name: "Times in America/New_York" }).click()
+      await page.getByRole("combobox", { name: "Another" }).selectOption("Asia/Tokyo")
+      await page.getByRole("navigation", { name: "Period, in Asia/Tokyo" }).waitFor()
+      await page.getByRole("link", { name: "← 30 days" }).click()
+      const asked = page.waitForRequest((request) => request.url().includes("time_zone=Asia%2FTokyo"))
+      await page.reload()
+      await asked
+      await page.getByRole("columnheader", { name: "Day", exact: true }).waitFor()
     })
 
     it("say that a key may not read", async () => {

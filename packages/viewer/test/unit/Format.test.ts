@@ -26,6 +26,28 @@ describe("numbers as people read them", () => {
   ])("%s dollars are %s", (value, text) => expect(Format.dollars(value)).toBe(text))
 
   it.each([
+    [
+      ["0.0031", "12.4", null],
+      ["$0.0031", "$12.4000", "–"]
+    ],
+    [
+      ["0.02", "0.5"],
+      ["$0.020", "$0.500"]
+    ],
+    [
+      ["1234.5", "0.001"],
+      ["$1,234.50", "<$0.01"]
+    ],
+    [
+      ["0.0000000012", "0"],
+      ["<$0.000001", "$0.000000"]
+    ]
+  ])("%j are compared as %j", (values, texts) => {
+    const digits = Format.digitsOf(values)
+    expect(values.map((value) => Format.dollars(value, digits))).toEqual(texts)
+  })
+
+  it.each([
     [0, "0 B"],
     [999, "999 B"],
     [1_000, "1.0 kB"],

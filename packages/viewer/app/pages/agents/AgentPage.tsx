@@ -1,5 +1,8 @@
 /** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
 import { useEffect } from "preact/hooks"
+import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
+import { read as readBySlot, type UsageBySlot } from "../../parts/chart/usageBySlot.ts"
+import { Colored } from "../../parts/Colored.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -13,26 +16,26 @@ import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { Configurations } from "./Configurations.tsx"
 import { Prompts } from "./Prompts.tsx"
-import { VersionsChart } from "./VersionsChart.tsx"
 
-const read = (agent: string) => async (signal: AbortSignal) => {
-  const [versions, usage, byDay] = await Promise.all([
+const read = (agent: string, period: Period.Period) => async (signal: AbortSignal) => {
+  const [versions, sums, usage] = await Promise.all([
     Lists.versions(agent, signal),
     Lists.usage({ group_by: "agent_version", agent }, signal),
-    Lists.usage({ group_by: "day,agent_version", agent, ...Period.queryOf(Period.month) }, signal)
+    readBySlot(period, { agent }, signal)
   ])
-  return { versions, usage, byDay }
+  return { versions, sums, usage }
 }
 
 export const AgentPage = ({ query, rest }: PageProps) => {
   const agent = rest[0]!
-  const { again, error, value } = useAnswer(read(agent), agent)
+  const period = Period.ofDay(query.get("day")) ?? Period.month
+  const { again, error, value } = useAnswer(read(agent, period), JSON.stringify([agent, period.name]))
   useEffect(() => void (document.title = `${plain(agent)} · Tachograph`), [agent])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the agent" />
   const names = value.versions.map(({ agent_version_name }) => agent_version_name)
   const order = new Map(names.map((name, index) => [name, index]))
-  const rows = value.usage.toSorted(
+  const rows = value.sums.toSorted(
     (one, other) => (order.get(other.agent_version ?? "") ?? 0) - (order.get(one.agent_version ?? "") ?? 0)
   )
   const shown = query.get("version") ?? rows[0]?.agent_version ?? names.at(-1)
@@ -53,19 +56,21 @@ export const AgentPage = ({ query, rest }: PageProps) => {
           )}
         </p>
       </div>
-      <VersionsChart rows={value.byDay} />
+      <Charts {...{ agent, period, query }} usage={value.usage} />
       <UsageTable
         title="Version"
         rows={rows}
         keyOf={({ agent_version }) => agent_version ?? ""}
         nameOf={({ agent_version }) => (
           <>
-            <a
-              href={Route.to(["agents", agent], { version: agent_version })}
-              aria-current={agent_version === shown ? "true" : undefined}
-            >
-              <Plain text={agent_version ?? ""} />
-            </a>
+            <Colored name={agent_version ?? ""}>
+              <a
+                href={Route.to(["agents", agent], { version: agent_version })}
+                aria-current={agent_version === shown ? "true" : undefined}
+              >
+                <Plain text={agent_version ?? ""} />
+              </a>
+            </Colored>
             <AboutVersion version={value.versions[order.get(agent_version ?? "") ?? -1]} />
           </>
         )}
@@ -73,6 +78,45 @@ export const AgentPage = ({ query, rest }: PageProps) => {
       <Prompts agent={agent} versions={names} />
       {shown !== undefined && <Configurations key={shown} agent={agent} version={shown} />}
     </section>
+  )
+}
+
+interface ChartsProps {
+  readonly agent: string
+  readonly period: Period.Period
+  readonly query: URLSearchParams
+  readonly usage: UsageBySlot
+}
+
+/** Of the last days, or of the hours of one. */
+const Charts = ({ agent, period, query, usage }: ChartsProps) => {
+  const linkOf = (kind: string, name: string) =>
+    kind === "agent_version" ? Route.to(["agents", agent], { version: name }) : undefined
+  return (
+    <>
+      <p class="periods">
+        {period.day === undefined ? (
+          <span aria-current="true">{period.title}</span>
+        ) : (
+          <>
+            <a href={Route.to(["agents", agent], { ...Object.fromEntries(query), day: null })}>
+              ← {Period.month.title}
+            </a>
+            <span aria-current="true">{period.title}</span>
+          </>
+        )}
+        <a href={Route.to(["overview"], { agent, day: period.day })}>Other periods and people →</a>
+      </p>
+      {usage.bySlot.length === 0 ? (
+        <p class="hint">It has recorded nothing in this time.</p>
+      ) : (
+        <UsageCharts
+          {...{ linkOf, period, usage }}
+          openDay={(day) => Route.amend({ day }, "go")}
+          openSessions={(after, before) => Route.go(Route.to(["sessions"], { agent, after, before }))}
+        />
+      )}
+    </>
   )
 }
 

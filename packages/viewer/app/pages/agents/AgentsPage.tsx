@@ -1,6 +1,7 @@
 /** `#/agents`: the agents, and what their calls add up to. */
 import { useEffect, useRef } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
+import { Colored } from "../../parts/Colored.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -35,7 +36,11 @@ export const AgentsPage = () => {
           keyOf={({ agent }) => agent ?? ""}
           list={list}
           selection={selection}
-          nameOf={(row) => <Link to={placeOf(row)} text={row.agent ?? ""} />}
+          nameOf={(row) => (
+            <Colored name={row.agent ?? ""}>
+              <Link to={placeOf(row)} text={row.agent ?? ""} />
+            </Colored>
+          )}
         />
       )}
     </section>

@@ -1,68 +1,106 @@
-/** `#/overview?period`: the last hours or days, by these, by agent and by model, and what is stored. */
+/** `#/overview?period&day&agent&agent_version&person`: hours or days, by these, by agent or version and by model, and what is stored. */
 import { useEffect } from "preact/hooks"
-import { Chart } from "../../parts/Chart.tsx"
-import { CostChart } from "../../parts/CostChart.tsx"
+import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
+import { read as readBySlot } from "../../parts/chart/usageBySlot.ts"
+import { Colored } from "../../parts/Colored.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
+import { NameFilters, namesOf } from "../../parts/Filters.tsx"
 import { Link } from "../../parts/Link.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
-import { api } from "../../server/Client.ts"
+import * as Client from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { UsageRow } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
+import * as Zone from "../../settings/Zone.ts"
 import * as Format from "../../text/Format.ts"
 
-const read = (period: Period.Period) => async (signal: AbortSignal) => {
-  const asked = Period.queryOf(period)
-  const [bySlot, byAgent, byModel, storage, [whole]] = await Promise.all([
-    Lists.usage({ group_by: period.by, ...asked }, signal),
-    Lists.usage({ group_by: `${period.by},agent`, ...asked }, signal),
-    Lists.usage({ group_by: "model", ...asked }, signal),
-    api.readStorage({}, { signal }),
-    Lists.usage(asked, signal)
+const filterNames = ["agent", "agent_version", "person"] as const
+
+const read = (period: Period.Period, filters: Client.Query) => async (signal: AbortSignal) => {
+  const asked = Client.given(filters)
+  const [usage, byModel, storage] = await Promise.all([
+    readBySlot(period, asked, signal),
+    Lists.usage({ group_by: "model", ...Period.queryOf(period), ...asked }, signal),
+    Client.api.readStorage({}, { signal })
   ])
-  return { bySlot, byAgent, byModel, storage, whole }
+  return { usage, byModel, storage }
 }
 
-const agentOf = ({ agent }: UsageRow) => agent ?? ""
-
 export const OverviewPage = ({ query }: PageProps) => {
-  const period = Period.byName(query.get("period"))
-  const { again, error, value } = useAnswer(read(period), period.name)
+  const whole = Period.byName(query.get("period"))
+  const period = Period.ofDay(query.get("day")) ?? whole
+  const filters = namesOf(query, filterNames)
+  const { again, error, value } = useAnswer(read(period, filters), JSON.stringify([period.name, filters]))
   useEffect(() => void (document.title = "Overview · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
-  if (value === undefined) return <Loading what="the overview" />
-  const { byModel, bySlot, storage } = value
-  const first = new Date(Period.slotsOf(period)[0]!).toISOString()
   return (
     <section class="page">
       <div class="page-head">
         <h1>Overview</h1>
-        <nav class="periods" aria-label={`Period, in ${Format.zone}`}>
-          {Period.all.map(({ name, title }) => (
-            <a
-              key={name}
-              href={Route.to(["overview"], { period: name })}
-              aria-current={name === period.name ? "true" : undefined}
-            >
-              {title}
-            </a>
-          ))}
-        </nav>
+        <Periods period={period} whole={whole} query={query} />
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <NameFilters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />
+        </form>
       </div>
-      {bySlot.length === 0 ? (
+      {value === undefined ? <Loading what="the overview" /> : <Sums {...{ filters, period }} {...value} />}
+    </section>
+  )
+}
+
+interface PeriodsProps {
+  readonly period: Period.Period
+  /** What a day was chosen from. */
+  readonly whole: Period.Period
+  readonly query: URLSearchParams
+}
+
+const Periods = ({ period, query, whole }: PeriodsProps) => {
+  const to = (changes: Route.Query) => Route.to(["overview"], { ...Object.fromEntries(query), day: null, ...changes })
+  return (
+    <nav class="periods" aria-label={`Period, in ${Zone.get()}`}>
+      {period.day !== undefined && (
+        <>
+          <a href={to({})}>← {whole.title}</a>
+          <span aria-current="true">{period.title}</span>
+        </>
+      )}
+      {Period.all.map(({ name, title }) => (
+        <a key={name} href={to({ period: name })} aria-current={name === period.name ? "true" : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+type Read = Awaited<ReturnType<ReturnType<typeof read>>>
+
+type SumsProps = Read & { readonly period: Period.Period; readonly filters: Client.Query }
+
+const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
+  const { after, before } = Period.queryOf(period)
+  const sessions = (more: Route.Query) => Route.to(["sessions"], { ...filters, ...more })
+  const linkOf = (kind: string, name: string) =>
+    kind === "agent" ? Route.to(["agents", name]) : sessions({ [kind]: name, after, before })
+  return (
+    <>
+      {usage.bySlot.length === 0 ? (
         <Empty title="Nothing was recorded in this time" />
       ) : (
         <>
-          <Charts period={period} {...value} />
+          <UsageCharts
+            {...{ linkOf, period, usage }}
+            openDay={(day) => Route.amend({ day }, "go")}
+            openSessions={(after, before) => Route.go(sessions({ after, before }))}
+          />
           <UsageTable
             title={period.by === "hour" ? "Hour" : "Day"}
-            rows={bySlot.toReversed()}
+            rows={usage.bySlot.toReversed()}
             keyOf={(row) => String(Period.slotOf(row))}
-            nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} />}
+            nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
           />
           <UsageTable
             title="Model"
@@ -72,7 +110,9 @@ export const OverviewPage = ({ query }: PageProps) => {
               model === null || model === undefined ? (
                 "no model"
               ) : (
-                <Link to={Route.to(["sessions"], { model, after: first })} text={model} />
+                <Colored name={model}>
+                  <Link to={sessions({ model, after, before })} text={model} />
+                </Colored>
               )
             }
           />
@@ -80,62 +120,22 @@ export const OverviewPage = ({ query }: PageProps) => {
       )}
       <h2>Stored</h2>
       <Stored storage={storage as unknown as Readonly<Record<string, unknown>>} />
-    </section>
+    </>
   )
 }
 
-type Read = Awaited<ReturnType<ReturnType<typeof read>>>
-
-type ChartsProps = Pick<Read, "byAgent" | "bySlot" | "whole"> & { readonly period: Period.Period }
-
-const Charts = ({ byAgent, bySlot, period, whole }: ChartsProps) => {
-  const ofAll = { period, rows: bySlot }
-  const ofAgents = { period, rows: byAgent, kindOf: agentOf }
-  const hasAgents = new Set(byAgent.map(agentOf)).size > 1
-  return (
-    <div class="charts">
-      <Chart title="Calls" {...ofAll} valueOf={({ events }) => events} show={Format.count} />
-      <Chart isBad title="Failed" {...ofAll} valueOf={({ errors }) => errors} show={Format.count} />
-      <Chart
-        title="Tokens"
-        {...ofAll}
-        valueOf={({ input_tokens, output_tokens }) => input_tokens + output_tokens}
-        show={Format.short}
-      />
-      <CostChart title="Cost" {...ofAll} />
-      <Chart
-        title="Duration, p50"
-        {...ofAll}
-        valueOf={({ duration_ms_p50 }) => duration_ms_p50 ?? 0}
-        show={Format.duration}
-        total={Format.duration(whole?.duration_ms_p50 ?? null)}
-      />
-      <Chart
-        title="Duration, p95"
-        {...ofAll}
-        valueOf={({ duration_ms_p95 }) => duration_ms_p95 ?? 0}
-        show={Format.duration}
-        total={Format.duration(whole?.duration_ms_p95 ?? null)}
-      />
-      {hasAgents && (
-        <>
-          <Chart title="Calls by agent" {...ofAgents} valueOf={({ events }) => events} show={Format.count} />
-          <CostChart title="Cost by agent" {...ofAgents} />
-        </>
-      )}
-    </div>
-  )
+interface SlotProps {
+  readonly period: Period.Period
+  readonly slot: number
+  readonly to: (query: Route.Query) => string
 }
 
 /** A link to the sessions of an hour or a day. */
-const Slot = ({ period, slot }: { readonly period: Period.Period; readonly slot: number }) => {
+const Slot = ({ period, slot, to }: SlotProps) => {
   const after = new Date(slot).toISOString()
   const before = new Date(Period.endOf(period, slot)).toISOString()
   return (
-    <a
-      href={Route.to(["sessions"], { after, before })}
-      title={`${Format.exactly(after)}: sessions whose last call was then`}
-    >
+    <a href={to({ after, before })} title={`${Format.exactly(after)}: sessions whose last call was then`}>
       {period.by === "hour" ? Format.moment(after) : Period.show(period, slot)}
     </a>
   )

@@ -1,6 +1,6 @@
 /** `#/people/{id}`: what is known of a person, and their sessions. */
 import { useEffect } from "preact/hooks"
-import { SumCost } from "../../parts/Costs.tsx"
+import { sumColumn, SumNote } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { Value } from "../../parts/message/Value.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -75,7 +75,7 @@ const columns: ReadonlyArray<Column<Session>> = [
   number("Tokens", (session) => (
     <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
   )),
-  number("Cost", (session) => <SumCost of={session} />),
+  sumColumn,
   number("Last call", ({ last_event_at }) => <Time at={last_event_at} />)
 ]
 
@@ -83,5 +83,8 @@ const SessionsTable = ({ sessions }: { readonly sessions: ReadonlyArray<Session>
   sessions.length === 0 ? (
     <p class="hint">There are none.</p>
   ) : (
-    <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ session }) => session} />
+    <>
+      <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ session }) => session} />
+      <SumNote of={sessions} />
+    </>
   )

@@ -2,7 +2,8 @@
  * All calls as bars, in their order: what each sent again (grey) and what it sent anew (colour), with marks for rewritten history,
  * errors and long pauses. A click goes to the call.
  */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useMemo } from "preact/hooks"
+import { useWidth } from "../../parts/useWidth.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { type Bar, barsOf } from "./Bars.ts"
@@ -19,17 +20,6 @@ interface Props {
   readonly select: (call: Call) => void
 }
 
-const useWidth = () => {
-  const ref = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(0)
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width))
-    observer.observe(ref.current!)
-    return () => observer.disconnect()
-  }, [])
-  return [ref, width] as const
-}
-
 const titleOf = ({ calls, fresh, hasError, hasRewrite, sent }: Bar): string => {
   const [first] = calls
   const last = calls.at(-1)!.number
@@ -40,7 +30,7 @@ const titleOf = ({ calls, fresh, hasError, hasRewrite, sent }: Bar): string => {
 }
 
 export const Strip = ({ calls, select, selected, shown }: Props) => {
-  const [ref, width] = useWidth()
+  const [ref, width] = useWidth<HTMLDivElement>()
   const bars = useMemo(() => (width === 0 ? [] : barsOf(calls, shown, width)), [calls, shown, width])
   const step = bars.length === 0 ? 0 : Math.min(width / bars.length, 28)
   const most = Math.max(1, ...bars.map(({ sent }) => sent))

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Outdated } from "../../parts/Banner.tsx"
+import { SumNote } from "../../parts/Costs.tsx"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
@@ -91,6 +92,7 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
             list={list}
             selection={selection}
           />
+          <SumNote of={pages.rows} />
           <More pages={pages} />
         </>
       )}

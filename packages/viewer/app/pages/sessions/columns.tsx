@@ -1,6 +1,6 @@
 /** What the list says of a session. */
 import { Name } from "../../parts/CallCells.tsx"
-import { SumCost } from "../../parts/Costs.tsx"
+import { sumColumn } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { CallsOf, SessionTitle } from "../../parts/SessionCells.tsx"
 import { type Column, number } from "../../parts/Table.tsx"
@@ -59,7 +59,7 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
       <Plain as="small" class="model" title={plain(session.models.join(", "))} text={session.models.join(", ")} />
     </>
   )),
-  number("Cost", (session) => <SumCost of={session} />),
+  sumColumn,
   number(
     "Repeated",
     ({ new_bytes, sent_bytes }) => (

@@ -1,7 +1,7 @@
 /** Ends what was logged in, where the server can do that: a host has its own way. */
 import { useState } from "preact/hooks"
-import * as Client from "./server/Client.ts"
-import { useAnswer } from "./server/useAnswer.ts"
+import * as Client from "../server/Client.ts"
+import { useAnswer } from "../server/useAnswer.ts"
 
 /** Leads to the page of the provider that ends its part, if it has one. */
 const leave = async (logout: string): Promise<void> => {

@@ -1,27 +1,24 @@
 /** On top of every page: where to go, the project, the zone of all times, the theme. */
 import { useState } from "preact/hooks"
-import { Help } from "./keyboard/Help.tsx"
-import { useKeys } from "./keyboard/Keys.ts"
-import { LogOut } from "./LogOut.tsx"
-import { useLazy } from "./parts/useLazy.ts"
-import * as Route from "./route/Route.ts"
-import { places } from "./route/Places.ts"
-import type { Me } from "./server/Types.ts"
-import * as Key from "./server/Key.ts"
-import * as Theme from "./settings/Theme.ts"
-import { zone } from "./text/Format.ts"
-import { Plain } from "./text/Plain.tsx"
+import { Help } from "../keyboard/Help.tsx"
+import { useKeys } from "../keyboard/Keys.ts"
+import { useLazy } from "../parts/useLazy.ts"
+import * as Route from "../route/Route.ts"
+import { places } from "../route/Places.ts"
+import type { Me } from "../server/Types.ts"
+import * as Theme from "../settings/Theme.ts"
+import { ProjectMenu } from "./ProjectMenu.tsx"
+import { ZoneMenu } from "./ZoneMenu.tsx"
 
 interface Props {
   readonly me: Me
-  readonly leave: () => void
 }
 
-const loadPalette = () => import("./palette/Palette.tsx").then(({ Palette }) => Palette)
+const loadPalette = () => import("../palette/Palette.tsx").then(({ Palette }) => Palette)
 
 const themeIcon = { system: "◐", light: "☀", dark: "☾" } as const
 
-export const Header = ({ leave, me }: Props) => {
+export const Header = ({ me }: Props) => {
   const { path } = Route.useRoute()
   const theme = Theme.setting.use()
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -56,8 +53,8 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
           Go to…
         </button>
-        <Plain as="span" title="The project of all that these pages show" text={me.project} />
-        <span title="The zone of all times on these pages">{zone}</span>
+        <ProjectMenu project={me.project} />
+        <ZoneMenu />
         <button
           type="button"
           class="quiet"
@@ -70,13 +67,6 @@ export const Header = ({ leave, me }: Props) => {
         <button type="button" class="quiet" onClick={() => setHelpOpen(true)} aria-label="Keys" title="Keys (?)">
           ?
         </button>
-        {Key.get() === undefined ? (
-          <LogOut />
-        ) : (
-          <button type="button" class="quiet" onClick={leave}>
-            Forget key
-          </button>
-        )}
       </div>
       {Palette !== undefined && <Palette close={() => setPaletteOpen(false)} />}
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}

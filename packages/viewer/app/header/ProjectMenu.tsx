@@ -1,0 +1,88 @@
+/** Which project the pages show. A key opens one: another project needs another key, which this tab keeps beside the first. */
+import { useState } from "preact/hooks"
+import { titleOf } from "../parts/States.tsx"
+import * as Client from "../server/Client.ts"
+import * as Key from "../server/Key.ts"
+import { Plain } from "../text/Plain.tsx"
+import { LogOut } from "./LogOut.tsx"
+import { Choice, Menu } from "./Menu.tsx"
+
+interface Props {
+  readonly project: string
+}
+
+export const ProjectMenu = ({ project }: Props) => (
+  <Menu label="Project" value={project}>
+    {(close) => {
+      const others = Key.projects().filter((name) => name !== project)
+      return (
+        <>
+          {others.length > 0 && (
+            <>
+              <Choice isChosen choose={close}>
+                <Plain text={project} />
+              </Choice>
+              {others.map((name) => (
+                <Choice key={name} isChosen={false} choose={() => Key.open(name)}>
+                  <Plain text={name} />
+                </Choice>
+              ))}
+            </>
+          )}
+          {Key.get() === undefined ? (
+            <>
+              <p class="hint">You see what your login opens.</p>
+              <LogOut />
+            </>
+          ) : (
+            <>
+              <p class="hint">A key opens one project. Another project needs another key.</p>
+              <OtherKey />
+              <button type="button" onClick={Key.forget}>
+                Forget key
+              </button>
+            </>
+          )}
+        </>
+      )
+    }}
+  </Menu>
+)
+
+/** A key that opens nothing does not take the place of the one that does. */
+const OtherKey = () => {
+  const [text, setText] = useState("")
+  const [problem, setProblem] = useState<string>()
+  const open = async () => {
+    const key = Key.trim(text)
+    if (key === "") return
+    if (Key.foreignCharacter(key) !== undefined) return setProblem("This is not a key.")
+    try {
+      await Client.check(key)
+      Key.set(key)
+    } catch (error) {
+      setProblem(`${titleOf(Client.toError(error))}.`)
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void open()
+      }}
+    >
+      <label>
+        <span>Another key</span>
+        <input
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <button type="submit">Open</button>
+      {problem !== undefined && <p role="alert">{problem}</p>}
+    </form>
+  )
+}
