@@ -42,6 +42,7 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   search: { scopes: forReaders, body: "other", reads: "much" },
   searchSessions: { scopes: forReaders, body: "other", reads: "much" },
   getSharedText: { scopes: forReaders, body: "other", reads: "much" },
+  listFailures: { scopes: forReaders, body: "other", reads: "much" },
   readUsage: { scopes: forReaders, body: "other", reads: "much" },
   readStorage: { scopes: forReaders, body: "other", reads: "much" },
 

@@ -6,6 +6,7 @@ import { Agents } from "./groups/Agents.ts"
 import { Audit } from "./groups/Audit.ts"
 import { Events } from "./groups/Events.ts"
 import { Export } from "./groups/Export.ts"
+import { Failures } from "./groups/Failures.ts"
 import { Fingerprints } from "./groups/Fingerprints.ts"
 import { Me } from "./groups/Me.ts"
 import { People } from "./groups/People.ts"
@@ -31,6 +32,7 @@ export class TachographApi extends HttpApi.make("tachograph")
     Search,
     Sessions,
     Shared,
+    Failures,
     Usage,
     StorageUse,
     Audit,

@@ -18,6 +18,7 @@ import * as Following from "./follow/Following.ts"
 import * as AuditLog from "./read/AuditLog.ts"
 import * as DamageLog from "./read/DamageLog.ts"
 import * as EventReads from "./read/EventReads.ts"
+import * as Failures from "./read/Failures.ts"
 import { GroupCommit } from "./record/GroupCommit.ts"
 import * as Recording from "./record/Recording.ts"
 import * as Resources from "./Resources.ts"
@@ -35,6 +36,7 @@ export interface Operations
     EventReads.EventReads,
     SessionReads.SessionReads,
     UsageReads.UsageReads,
+    Failures.Failures,
     TextSearch.TextSearch,
     Following.Following,
     Exporting.Exporting,
@@ -80,6 +82,7 @@ const make = Effect.gen(function* () {
     ...events,
     ...(yield* SessionReads.make({ storage, onDamage: logDamage, pricing })),
     ...(yield* UsageReads.make(storage, new SessionTitles(storage, logDamage))),
+    ...Failures.make(storage, logDamage),
     ...TextSearch.make(storage, logDamage),
     ...Following.make(storage, logDamage),
     ...Exporting.make(storage, resources, events),

@@ -44,6 +44,8 @@ export interface Facts {
   readonly tool_calls: ReadonlyArray<string> | null
   /** The type of the provider's error, else its code, else its status, else `unknown`. Null exactly where `output` is no error. */
   readonly error_type: string | null
+  /** The provider's code, such as `model_not_found` or `RESOURCE_EXHAUSTED`: null where that is only an HTTP status. */
+  readonly error_code: string | null
   /** The HTTP status that the error body itself names. */
   readonly error_status: number | null
 }

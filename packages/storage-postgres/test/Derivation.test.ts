@@ -146,6 +146,8 @@ it("finds when calls took place in a database that was made without that", () =>
       yield* sql`ALTER TABLE rollups DROP COLUMN last_call`
       yield* sql`DROP TABLE waiting_parts`
       yield* sql`DROP TABLE steps`
+      yield* sql`ALTER TABLE events DROP COLUMN error_code`
+      yield* sql`DROP INDEX events_by_error`
       yield* sql`DELETE FROM tachograph_migrations WHERE migration_id >= 5`
       yield* Effect.scoped(Layer.build(Layer.provide(SqlStorage.layer(), Layer.succeed(SqlClient.SqlClient, sql))))
       expect(yield* found).toEqual(expected)

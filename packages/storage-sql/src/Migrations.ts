@@ -9,6 +9,7 @@ import callTimes from "./migrations/0005CallTimes.ts"
 import partlyPriced from "./migrations/0006PartlyPriced.ts"
 import waitingParts from "./migrations/0007WaitingParts.ts"
 import steps from "./migrations/0008Steps.ts"
+import failures from "./migrations/0009Failures.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -22,7 +23,8 @@ const migrations = {
   "0005_call_times": callTimes,
   "0006_partly_priced": partlyPriced,
   "0007_waiting_parts": waitingParts,
-  "0008_steps": steps
+  "0008_steps": steps,
+  "0009_failures": failures
 }
 
 /** The names of all migrations, in their order. */

@@ -26,6 +26,7 @@ import * as ConversationCases from "./http/ConversationCases.ts"
 import * as ErasureCases from "./http/ErasureCases.ts"
 import * as EventCases from "./http/EventCases.ts"
 import * as ExportCases from "./http/ExportCases.ts"
+import * as FailureCases from "./http/FailureCases.ts"
 import * as FingerprintCases from "./http/FingerprintCases.ts"
 import type { Fixture } from "./http/Fixture.ts"
 import * as IdempotencyCases from "./http/IdempotencyCases.ts"
@@ -105,6 +106,7 @@ const modules = [
   ErasureCases,
   SearchCases,
   UsageCases,
+  FailureCases,
   CallTimeCases,
   StorageCases,
   StepCases,
@@ -125,6 +127,7 @@ const ofStorages: ReadonlySet<(typeof modules)[number]> = new Set([
   ErasureCases,
   SearchCases,
   UsageCases,
+  FailureCases,
   CallTimeCases,
   StorageCases,
   StepCases,

@@ -2,6 +2,7 @@ import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
 import { CallFacts } from "@tachograph/core/domain/CallFacts"
+import { FailureName } from "@tachograph/core/domain/Failure"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
 import { IdempotencyKey } from "@tachograph/core/domain/IdempotencyKey"
 import { Name } from "@tachograph/core/domain/Name"
@@ -144,6 +145,8 @@ export const filters = {
   model: Schema.optionalKey(Name),
   stop_reason: Schema.optionalKey(Name),
   error: Schema.optionalKey(Schema.Literals(["true", "false"])),
+  /** Failed alike: the `failure` of the list of failures. */
+  failure: Schema.optionalKey(FailureName),
   trace_id: Schema.optionalKey(TraceId),
   /** By the time of the call: `occurred_at`, else `received_at`. */
   ...Page.period,

@@ -88,6 +88,7 @@ const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Nam
   getEventOutput: () => api.getEventOutput({ event_id }),
   listSessions: () => api.listSessions({ agent: "chat", error: false, order: "asc" }),
   getSession: () => api.getSession({ session: "s/1 ü" }),
+  listFailures: () => api.listFailures({ agent: "support", limit: 5 }),
   readUsage: () => api.readUsage({ group_by: "day,model", time_zone: "Europe/Berlin" }),
   listSessionMessages: () => api.listSessionMessages({ session: "s/1 ü", after_number: 0 }),
   listSessionCalls: () => api.listSessionCalls({ session: "s/1 ü", limit: 1 }),

@@ -78,6 +78,8 @@ export const CallFacts = Schema.Struct({
   toolCalls: Schema.NullOr(Schema.Array(Schema.String)),
   /** Null if the output is not an error. */
   errorType: label,
+  /** The provider's code, which may be what `errorType` is. Null where it is only an HTTP status. */
+  errorCode: label,
   /** The HTTP status that the error itself names. */
   errorStatus: Schema.NullOr(Schema.Int),
   /** What the answer itself says, else what the list does. */

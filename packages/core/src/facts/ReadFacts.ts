@@ -4,6 +4,7 @@ import type { PriceList, RequestUsage, Usage } from "@tachograph/prices"
 import type * as DateTime from "effect/DateTime"
 import { type CallFacts, type UnpricedPart, unpricedParts } from "../domain/CallFacts.ts"
 import type { Api } from "../domain/Event.ts"
+import { firstErrorStatus } from "../domain/Failure.ts"
 
 /** What the formats read of `inputs` for the facts, each path once. */
 export const inputsPaths: ReadonlyArray<ReadonlyArray<string>> = Array.from(
@@ -29,9 +30,6 @@ const label = (value: string | null, maxLength: number): string | null =>
   value !== null && fits(value, maxLength) && value.isWellFormed() && !value.includes("\u0000") ? value : null
 
 const word = (value: string | null): string | null => label(value, maxWordLength)
-
-/** From here on a status of HTTP is an error's. */
-const firstErrorStatus = 400
 
 /** What an error says counts before the status of its response, and any status says more than `unknown`. */
 const errorTypeOf = (value: string | null, httpStatus: number | null | undefined): string | null =>
@@ -135,6 +133,7 @@ export const read = (api: Api, inputs: unknown, output: unknown, { httpStatus, m
       providerStopReason: word(facts.provider_stop_reason),
       toolCalls: toolCalls(facts.tool_calls),
       errorType: errorTypeOf(facts.error_type, httpStatus),
+      errorCode: facts.error_type === null ? null : word(facts.error_code),
       errorStatus: facts.error_status
     },
     usage: usageOf(facts, billing, format.isCut?.(output) === true),

@@ -13,13 +13,13 @@ export interface FactRules {
 }
 
 export const Rules = Context.Reference<FactRules>("tachograph/core/Rules", {
-  defaultValue: () => ({ version: 5, read: ReadFacts.read })
+  defaultValue: () => ({ version: 6, read: ReadFacts.read })
 })
 
 /** Tells two files of an operator of the same day apart. */
 const hashOf = (own: object): string => createHash("sha256").update(JSON.stringify(own)).digest("hex").slice(0, 8)
 
-/** Such as `5, prices 2026-11-01 (own), 2026-09-23, own 5d41402a`. At most 100 characters. */
+/** Such as `6, prices 2026-11-01 (own), 2026-09-23, own 5d41402a`. At most 100 characters. */
 export const current: Effect.Effect<string> = Effect.map(
   Effect.all([Prices.Prices, Prices.date, Rules]),
   ([source, date, { version }]) => {

@@ -47,6 +47,7 @@ export const of = (
     providerStopReason: facts.providerStopReason,
     toolCalls: facts.toolCalls,
     errorType: facts.errorType,
+    errorCode: facts.errorCode,
     errorStatus: facts.errorStatus,
     costUsd,
     statedCostUsd,

@@ -2,6 +2,7 @@
 import type { AgentName } from "../domain/Agent.ts"
 import type { AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { FailureKey } from "../domain/Failure.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
 
@@ -31,6 +32,8 @@ export type FieldFilter = {
   readonly model?: string | undefined
   /** Whether the output is an error. */
   readonly isError?: boolean | undefined
+  /** How the call failed. */
+  readonly failure?: FailureKey | undefined
 }
 
 /** Entries of the audit log by their ids, which are in the order of their times. */

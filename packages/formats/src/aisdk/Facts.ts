@@ -1,6 +1,6 @@
 /** What a call of the AI SDK was, and on what its price depends. */
 import * as Anthropic from "../anthropic/StopReasons.ts"
-import { errorOf } from "../facts/Errors.ts"
+import { errorOf, type ProviderError } from "../facts/Errors.ts"
 import type { Facts, Json, ReadBilling, StopReason } from "../Format.ts"
 import * as Google from "../google/StopReasons.ts"
 import { first, get, isEmpty, isObject, list, text } from "../json/Read.ts"
@@ -92,7 +92,7 @@ const callsOf = (step: unknown): ReadonlyArray<Json> => {
 }
 
 /** The type of an error: the provider's where it is told, else its status, else the name of its class. */
-const errorIn = (output: unknown): { readonly type: string; readonly status: number | null } | null => {
+const errorIn = (output: unknown): ProviderError | null => {
   // After retries, the SDK's error holds the last one of them.
   const failed = get(output, "error", "lastError") ?? get(output, "error")
   const error = errorOf(isEmpty(failed) ? output : { error: failed as Json })
@@ -100,7 +100,11 @@ const errorIn = (output: unknown): { readonly type: string; readonly status: num
   const inner = errorOf(get(failed, "data"))
   const type = [inner?.type, error.type].find((name) => name !== undefined && name !== "unknown")
   const name = text(get(failed, "name")) ?? text(get(output, "error", "name"))
-  return { type: type ?? name ?? "unknown", status: first(error.status, inner?.status) }
+  return {
+    type: type ?? name ?? "unknown",
+    code: first(inner?.code, error.code),
+    status: first(error.status, inner?.status)
+  }
 }
 
 export const facts = (inputs: unknown, output: unknown): Facts =>
@@ -120,6 +124,7 @@ const readFacts = (inputs: unknown, output: unknown): Facts => {
     provider_stop_reason: raw ?? reason,
     tool_calls: isAnswer ? calls.filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

@@ -37,6 +37,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     provider_stop_reason: reason,
     tool_calls: Array.isArray(content) ? names.filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

@@ -4,6 +4,8 @@ import { first, get, isEmpty, isObject, list, says, text } from "../json/Read.ts
 
 export interface ProviderError {
   readonly type: string
+  /** Null where it is only an HTTP status. */
+  readonly code: string | null
   /** The HTTP status that the body names. */
   readonly status: number | null
 }
@@ -35,7 +37,9 @@ const describe = (error: Json, outer: JsonObject): ProviderError => {
   const statusWords = statuses.map(word).filter((name) => !/^[123]\d\d$/.test(name ?? ""))
   const types = [...[typeOf(holder), ...codes].map(word), ...statusWords]
   const numbers = [...codes, ...statuses, get(outer, "status"), get(outer, "statusCode")].map(statusOf)
-  return { type: first(...types) ?? "unknown", status: first(...numbers) }
+  // Google's word is its status, beside a code that is a number.
+  const words = [...codes, ...statuses].map(word).filter((name) => !/^[1-5]\d\d$/.test(name ?? ""))
+  return { type: first(...types) ?? "unknown", code: first(...words), status: first(...numbers) }
 }
 
 /** The error that an output is or holds; null where it is none. */

@@ -35,6 +35,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     tool_calls: Array.isArray(steps) ? list(steps).filter(isCall).map(callNameOf) : null,
     // An interaction that failed without an error is an error all the same.
     error_type: error?.type ?? (word === "failed" ? "unknown" : null),
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

@@ -53,6 +53,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     ...(error === null ? stopOf(output) : { stop_reason: null, provider_stop_reason: null }),
     tool_calls: Array.isArray(candidates) ? list(candidates).flatMap(namesOfCalls) : null,
     error_type: error?.type ?? null,
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

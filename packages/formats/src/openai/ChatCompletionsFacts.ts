@@ -60,6 +60,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     provider_stop_reason: word,
     tool_calls: Array.isArray(choices) ? calls.map(nameIn).filter((name) => name !== null) : null,
     error_type: error?.type ?? null,
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

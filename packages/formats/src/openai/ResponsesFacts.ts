@@ -57,6 +57,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     tool_calls: Array.isArray(items) ? list(items).flatMap(callNameOf) : null,
     // A failed response without an error is an error all the same.
     error_type: error?.type ?? (word === "failed" ? "unknown" : null),
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
 }

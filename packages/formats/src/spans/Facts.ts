@@ -94,6 +94,7 @@ export const facts = (inputs: unknown, output: unknown): Facts => {
     provider_stop_reason: word,
     tool_calls: isAnswer(output) ? calls.flatMap(({ name }) => text(name) ?? []) : null,
     error_type: error?.type ?? null,
+    error_code: error?.code ?? null,
     error_status: error?.status ?? null
   }
   return body === null

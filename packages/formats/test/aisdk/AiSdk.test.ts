@@ -20,6 +20,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -65,6 +66,7 @@ describe("facts of the AI SDK", () => {
       provider_stop_reason: "completed",
       tool_calls: ["look", "fail"],
       error_type: null,
+      error_code: null,
       error_status: null
     }
     for (const result of [result6, result7]) expect(AiSdk.facts({ model }, result)).toEqual(expected)
@@ -254,11 +256,13 @@ describe("facts of the AI SDK", () => {
     // A stream that was cut: the status is that of its beginning.
     expect(AiSdk.facts({}, { error: { ...error, statusCode: 200 } })).toMatchObject({
       error_type: "AI_APICallError",
+      error_code: null,
       error_status: null
     })
-    const data = { error: { type: "rate_limit_error", message: "No" } }
+    const data = { error: { type: "rate_limit_error", code: "tokens_per_minute", message: "No" } }
     expect(AiSdk.facts({}, { error: { ...error, data } })).toMatchObject({
       error_type: "rate_limit_error",
+      error_code: "tokens_per_minute",
       error_status: 429
     })
     expect(AiSdk.facts({}, { error: { name: "AI_NoSuchToolError", message: "No" } }).error_type).toBe(
@@ -624,9 +628,15 @@ const texts = (value: unknown): ReadonlyArray<string> =>
 describe.runIf(areThere)("recorded calls of the AI SDK", () => {
   it("have the facts that were read by hand", () => {
     const facts = answers.map(({ inputs, output }) => {
-      const { tool_calls: calls, error_type: type, error_status: status, ...others } = AiSdk.facts(inputs, output)
-      expect([type, status, calls === null]).toEqual(
-        others.input_tokens === null ? ["429", 429, true] : [null, null, false]
+      const {
+        tool_calls: calls,
+        error_type: type,
+        error_code: code,
+        error_status: status,
+        ...others
+      } = AiSdk.facts(inputs, output)
+      expect([type, code, status, calls === null]).toEqual(
+        others.input_tokens === null ? ["429", null, 429, true] : [null, null, null, false]
       )
       return [...Object.values(others), ...(calls ?? [])]
     })

@@ -22,6 +22,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -42,6 +43,7 @@ describe("facts of messages", () => {
       provider_stop_reason: "tool_use",
       tool_calls: ["web_search", "note", "now"],
       error_type: null,
+      error_code: null,
       error_status: null
     })
     expect(billing({}, everyBlock.output)).toMatchObject({

@@ -20,6 +20,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -38,6 +39,7 @@ describe("facts of interactions", () => {
       provider_stop_reason: "requires_action",
       tool_calls: ["google_search", "code_execution", "note", "now"],
       error_type: null,
+      error_code: null,
       error_status: null
     })
     expect(billing(everyStep.inputs, everyStep.output)).toMatchObject({
@@ -109,7 +111,11 @@ describe("facts of interactions", () => {
 
   it("tell errors, also of an interaction that failed", () => {
     const error = { error: { code: "invalid_request", message: "No." } }
-    expect(format.facts({}, error)).toEqual({ ...unknown, error_type: "invalid_request" })
+    expect(format.facts({}, error)).toEqual({
+      ...unknown,
+      error_type: "invalid_request",
+      error_code: "invalid_request"
+    })
     expect(format.facts({}, { status: "failed", steps: [] })).toMatchObject({
       error_type: "unknown",
       stop_reason: "error"
@@ -355,7 +361,7 @@ const words: Readonly<Record<string, Facts["stop_reason"]>> = {
 /** Facts as one would read them from an answer by hand. */
 const readPlainly = (inputs: unknown, { model, status = "", steps = [], usage = {}, error }: Answer): Facts => {
   const asked = (inputs as { readonly model?: string } | null)?.model ?? null
-  if (error !== undefined) return { ...unknown, model: asked, error_type: error.code }
+  if (error !== undefined) return { ...unknown, model: asked, error_type: error.code, error_code: error.code }
   const counted = (key: string) => usage[`total_${key}_tokens`] ?? Number.NaN
   const names: Readonly<Record<string, string | undefined>> = { google_search_call: "google_search" }
   return {

@@ -20,6 +20,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -44,6 +45,7 @@ describe("facts of generateContent", () => {
       provider_stop_reason: "STOP",
       tool_calls: ["GOOGLE_SEARCH_WEB", "now", "note"],
       error_type: null,
+      error_code: null,
       error_status: null
     })
     expect(billing(everyPart.inputs, everyPart.output)).toMatchObject({
@@ -172,7 +174,7 @@ describe("facts of generateContent", () => {
 
   it("tell errors, also beside what came before", () => {
     const error = { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } }
-    const failed = { error_type: "429", error_status: 429 }
+    const failed = { error_type: "429", error_code: "RESOURCE_EXHAUSTED", error_status: 429 }
     expect(format.facts({}, error)).toEqual({ ...unknown, ...failed })
     expect(format.facts({}, [error])).toEqual({ ...unknown, ...failed })
     expect(format.messages({}, error).output).toEqual([])
@@ -408,7 +410,7 @@ interface Answer {
   }>
   readonly usageMetadata?: Readonly<Record<string, number | undefined>>
   readonly modelVersion?: string
-  readonly error?: { readonly code: number }
+  readonly error?: { readonly code: number; readonly status: string }
 }
 
 const words: Readonly<Record<string, Facts["stop_reason"]>> = { STOP: "end", SAFETY: "content_filter" }
@@ -416,7 +418,10 @@ const words: Readonly<Record<string, Facts["stop_reason"]>> = { STOP: "end", SAF
 /** Facts as one would read them from an answer by hand. Each has one candidate. */
 const readPlainly = (inputs: unknown, { candidates, usageMetadata: used, modelVersion, error }: Answer): Facts => {
   const model = (inputs as { readonly model?: string } | null)?.model ?? null
-  if (error !== undefined) return { ...unknown, model, error_type: `${error.code}`, error_status: error.code }
+  if (error !== undefined) {
+    const { code, status } = error
+    return { ...unknown, model, error_type: `${code}`, error_code: status, error_status: code }
+  }
   const [only] = candidates ?? []
   const parts = only?.content.parts ?? []
   const waits = parts.findLastIndex((part) => part.functionCall) > parts.findLastIndex((part) => part.functionResponse)

@@ -22,6 +22,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -47,6 +48,7 @@ describe("facts of chat completions", () => {
       provider_stop_reason: "tool_calls",
       tool_calls: ["look", "go"],
       error_type: null,
+      error_code: null,
       error_status: null
     })
   })
@@ -314,6 +316,8 @@ describe.runIf(areThere)("recorded chat completions", () => {
           (each.message?.tool_calls ?? []).map((call: any) => call.function.name)
         ) ?? null,
       error_type: error ? String(error.type ?? error.code) : null,
+      // Of others than OpenAI it is a status.
+      error_code: /^[a-z]/.test(error?.code ?? "") ? error.code : null,
       error_status: null
     }
   }

@@ -22,6 +22,7 @@ const unknown: Facts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null
 }
 
@@ -48,6 +49,7 @@ describe("facts of responses", () => {
       provider_stop_reason: "completed",
       tool_calls: ["look"],
       error_type: null,
+      error_code: null,
       error_status: null
     })
   })
@@ -257,6 +259,7 @@ describe.runIf(areThere)("recorded responses", () => {
       provider_stop_reason: output.status === "completed" ? "completed" : null,
       tool_calls: output.output?.filter((item: any) => item.type.endsWith("_call")).map(callName) ?? null,
       error_type: output.error?.type ?? output.error?.code ?? null,
+      error_code: output.error?.code ?? null,
       error_status: null
     }
   }

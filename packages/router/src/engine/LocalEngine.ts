@@ -9,6 +9,7 @@ import * as Agents from "../handlers/Agents.ts"
 import * as AgentVersions from "../handlers/AgentVersions.ts"
 import * as Events from "../handlers/Events.ts"
 import * as Export from "../handlers/Export.ts"
+import * as Failures from "../handlers/Failures.ts"
 import * as Fingerprints from "../handlers/Fingerprints.ts"
 import * as Me from "../handlers/Me.ts"
 import type { Operation } from "../handlers/Operation.ts"
@@ -36,6 +37,7 @@ const groups = {
   search: Search.operations,
   sessions: Sessions.operations,
   shared: Shared.operations,
+  failures: Failures.operations,
   usage: Usage.operations,
   storage: StorageUse.operations,
   audit: Audit.operations,

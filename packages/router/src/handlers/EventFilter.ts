@@ -23,6 +23,7 @@ export const of = (query: Parameters): EventFilterQuery => ({
     model: query.model,
     ...stopReasonOf(query.stop_reason),
     isError: query.error === undefined ? undefined : query.error === "true",
+    failure: query.failure,
     traceId: query.trace_id
   },
   from: query.after?.in(),

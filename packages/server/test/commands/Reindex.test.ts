@@ -19,7 +19,7 @@ const fingerprint = { language: "js", language_version: "24", system: "test" }
 
 /** As a later version might read the calls: another name of the model. */
 const nextRules: FactRules = {
-  version: 6,
+  version: 7,
   read: (...call) => {
     const { facts, ...read } = ReadFacts.read(...call)
     return { ...read, facts: { ...facts, responseModel: "by the next version" } }
@@ -88,8 +88,8 @@ describe("tachograph reindex", () => {
     expect((await read(filename)).costs).toEqual(new Set(["1"]))
     const { code, stderr, stdout } = await runInProcess([...args, "--rate", "100%"])
     expect([code, stderr]).toEqual([0, ""])
-    expect(stdout).toMatch(/^Reindexed 120 events \([\d.]+ KiB\) by (5, prices 2026-11-01 .*): 120 changed\n/)
-    expect(stdout).toMatch(/default +5, prices 2026-11-01 \(own\), .* +120\n/)
+    expect(stdout).toMatch(/^Reindexed 120 events \([\d.]+ KiB\) by (6, prices 2026-11-01 .*): 120 changed\n/)
+    expect(stdout).toMatch(/default +6, prices 2026-11-01 \(own\), .* +120\n/)
     const { costs: after, me } = await read(filename)
     expect(after).toEqual(new Set(["3"]))
     expect(me.events_by_rules).toEqual([{ rules: me.rules, events }])
@@ -116,19 +116,19 @@ describe("tachograph reindex", () => {
     const { me } = await read(filename)
     const rest = me.rules.slice(1)
     expect(me).toMatchObject({
-      rules: `5${rest}`,
+      rules: `6${rest}`,
       events_by_rules: [
-        { rules: `5${rest}`, events: 7 },
-        { rules: `6${rest}`, events }
+        { rules: `6${rest}`, events: 7 },
+        { rules: `7${rest}`, events }
       ]
     })
     const { stdout } = await reindex("--json")
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ rules: `6${rest}`, events: 7, changed: 7, left: 0 },
-      projects: [{ project: "default", rules: [{ rules: `6${rest}`, events: events + 7 }] }]
+      ...{ rules: `7${rest}`, events: 7, changed: 7, left: 0 },
+      projects: [{ project: "default", rules: [{ rules: `7${rest}`, events: events + 7 }] }]
     })
     expect((await reindex()).stdout).toMatch(
-      /^Reindexed 0 events \(0 B\) by 6, prices [^]*default +6, prices .* +127\n/
+      /^Reindexed 0 events \(0 B\) by 7, prices [^]*default +7, prices .* +127\n/
     )
   })
 

@@ -1,6 +1,7 @@
 /**
  * The indexes of `events` by session, agent, person and trace, and how a statement is made to use one. Each but the last has
- * two numbers of names, and all have the id last. So has the one of events whose calls are distant from their ids, without names. Without statistics SQLite's planner prefers to scan the project in the order of ids, and Postgres's
+ * two numbers of names, and all have the id last. So have those of events whose calls are distant from their ids, and of
+ * those whose calls failed, without names. Without statistics SQLite's planner prefers to scan the project in the order of ids, and Postgres's
  * does if it expects many rows.
  *
  * SQLite is told the index's name. In Postgres the indexes begin with nulls, of which their columns have none: only they have
@@ -15,6 +16,7 @@ export type EventIndex =
   | "events_by_person"
   | "events_by_trace"
   | "events_by_distant_id"
+  | "events_by_error"
 
 export type Order = "asc" | "desc"
 

@@ -76,7 +76,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       ...each,
       conditions: [...each.conditions, ...conditions]
     }))
-    const { traceId } = fields
+    const { failure, isError, traceId } = fields
     if (Bucket.isDistributed(sql)) {
       // The nodes look for a trace themselves, as they have an index for it.
       const ofTrace = traceId === undefined ? [] : FieldConditions.of(sql, { traceId })
@@ -84,6 +84,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       walks.splice(0, walks.length, { way: { of: "nodes", where }, conditions: [...conditions] })
     } else if (traceId !== undefined) {
       walks.unshift({ way: { of: "trace", id: traceId }, conditions: ofEvent })
+    } else if (isError === true || failure !== undefined) {
+      walks.unshift({ way: { of: "failed" }, conditions: ofEvent })
     } else if (walks.length === 0) {
       walks.push({ ...Walks.ofAll, conditions })
     }

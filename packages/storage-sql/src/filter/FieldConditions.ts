@@ -1,12 +1,13 @@
 /** The part of a filter that the fields of an event decide. */
 import type { FieldFilter } from "@tachograph/core"
+import * as Failure from "@tachograph/core/domain/Failure"
 import type { SqlClient, Statement } from "effect/sql"
 import * as EventColumns from "../sql/EventColumns.ts"
 
 /** The conditions that events `e` match a filter. */
 export const of = (
   sql: SqlClient.SqlClient,
-  { isError, model, ...equal }: FieldFilter
+  { failure, isError, model, ...equal }: FieldFilter
 ): ReadonlyArray<Statement.Fragment> => {
   // None of the fields that lists are filtered by depends on another.
   const fields: EventColumns.AnyColumns = EventColumns.storedFields(sql)
@@ -26,5 +27,20 @@ export const of = (
   }
   if (model !== undefined) conditions.push(sql`(e.model = ${model} OR e.response_model = ${model})`)
   if (isError !== undefined) conditions.push(sql`e.error_type IS ${sql.literal(isError ? "NOT NULL" : "NULL")}`)
+  if (failure !== undefined) conditions.push(...ofFailure(sql, failure))
   return conditions
+}
+
+/** As `Failure.keyOf` says it of an event. */
+const ofFailure = (
+  sql: SqlClient.SqlClient,
+  { code, status, type }: NonNullable<FieldFilter["failure"]>
+): ReadonlyArray<Statement.Fragment> => {
+  const first = sql.literal(String(Failure.firstErrorStatus))
+  const statusOf = sql`COALESCE(e.error_status, CASE WHEN e.http_status >= ${first} THEN e.http_status END)`
+  return [
+    sql`e.error_type = ${type}`,
+    code === null ? sql`e.error_code IS NULL` : sql`e.error_code = ${code}`,
+    status === null ? sql`${statusOf} IS NULL` : sql`${statusOf} = ${status}`
+  ]
 }

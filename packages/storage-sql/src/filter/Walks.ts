@@ -15,6 +15,8 @@ export type Way =
   | { readonly of: "project" }
   /** In the index of those that were recorded long before or after their calls. */
   | { readonly of: "distant" }
+  /** In the index of those whose calls failed. */
+  | { readonly of: "failed" }
   /** On all nodes of a distributed database; not for `begin`. */
   | { readonly of: "nodes"; readonly where: Statement.Fragment }
 
@@ -64,6 +66,13 @@ export const isBeyond = (
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
+  /** An index that has the wanted events only, and its condition. */
+  const indexOf = (way: Exclude<Way, EventStreams.Streams | { readonly of: "project" | "nodes" }>) => {
+    if (way.of === "distant") return ["events_by_distant_id", sql`e.distant_at IS NOT NULL`] as const
+    if (way.of === "failed") return ["events_by_error", sql`e.error_type IS NOT NULL`] as const
+    return ["events_by_trace", FieldConditions.of(sql, { traceId: way.id })[0]!] as const
+  }
+
   /** The rows of the next events on a way, in order, and whether there are others that begin after them. */
   const begin = Effect.fnUntraced(function* (
     project_id: number,
@@ -74,11 +83,8 @@ export const make = (sql: SqlClient.SqlClient) => {
   ) {
     const { begin, rows } = EventStreams.make(sql, project_id, bucket)
     if (way.of === "project") return { rows: ofProject(sql, project_id, range, limit), isBounded: false }
-    if (way.of === "trace" || way.of === "distant") {
-      const [index, condition] =
-        way.of === "distant"
-          ? (["events_by_distant_id", sql`e.distant_at IS NOT NULL`] as const)
-          : (["events_by_trace", FieldConditions.of(sql, { traceId: way.id })[0]!] as const)
+    if (way.of === "trace" || way.of === "distant" || way.of === "failed") {
+      const [index, condition] = indexOf(way)
       const query = sql`SELECT e.* FROM events e ${EventIndex.hint(sql, index)}
         WHERE e.project_id = ${project_id} AND ${condition} AND ${EventStreams.inRange(sql, range)}`
       return { rows: EventIndex.merged(sql, [query], range.order, limit), isBounded: false }

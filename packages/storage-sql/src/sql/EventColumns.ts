@@ -20,6 +20,7 @@ import type * as Initial from "../migrations/0001Initial.ts"
 import type * as RecordedColumn from "../migrations/0002Recorded.ts"
 import type * as StatedCost from "../migrations/0004StatedCost.ts"
 import type * as CallTimes from "../migrations/0005CallTimes.ts"
+import type * as Failures from "../migrations/0009Failures.ts"
 import {
   answeringModel,
   boolean,
@@ -44,7 +45,12 @@ import { orUndefined } from "./RowDecoding.ts"
 type Value = BulkValues.Value
 
 /** Columns of the tables `events` and `event_kinds` that some migration creates. */
-type CreatedColumn = Initial.EventColumn | RecordedColumn.EventColumn | StatedCost.EventColumn | CallTimes.EventColumn
+type CreatedColumn =
+  | Initial.EventColumn
+  | RecordedColumn.EventColumn
+  | StatedCost.EventColumn
+  | CallTimes.EventColumn
+  | Failures.EventColumn
 type KindColumn = Initial.KindColumn | StatedCost.KindColumn
 
 interface FieldColumn<A, Column = CreatedColumn> extends Codec<A> {
@@ -142,6 +148,7 @@ export const storedFields = (sql: SqlClient.SqlClient): StoredFields => ({
   providerStopReason: stored("provider_stop_reason", nullable(knownWord(KnownWords.stopReasons))),
   toolCalls: stored("tool_calls", nullable(names)),
   errorType: stored("error_type", nullable(text())),
+  errorCode: stored("error_code", nullable(text())),
   errorStatus: stored("error_status", nullable(number("smallint"))),
   costUsd: stored("cost", nullable(number("bigint"))),
   statedCostUsd: stored("stated_cost", nullable(number("bigint"))),

@@ -50,6 +50,16 @@ export const traceOf = (n: number): TraceId | null =>
       )
     : null
 
+/** How some of them failed. */
+const failures: ReadonlyArray<Partial<EventSummary>> = [
+  { errorType: "invalid_request_error", errorCode: "model_not_found", httpStatus: 404 },
+  { errorType: "invalid_request_error", errorCode: "model_not_found", httpStatus: 400 },
+  { errorType: "invalid_request_error", errorCode: null, httpStatus: 400 },
+  // In a stream, behind a status that says nothing of it.
+  { errorType: "overloaded_error", errorCode: null, errorStatus: 529, httpStatus: 200 },
+  { errorType: "cut", errorCode: null, httpStatus: 200 }
+]
+
 /** The fields of the nth event, from 0. */
 const fieldsOf = (n: number, events: number): Partial<EventSummary> => ({
   ...namesOf(n, events),
@@ -57,7 +67,8 @@ const fieldsOf = (n: number, events: number): Partial<EventSummary> => ({
   api: n % 3 === 0 ? "provider1-responses" : "aisdk",
   // Few, and far from both ends.
   model: Math.abs(n - events / 2) < 3 ? rareModel : "common",
-  fingerprintId: n % 8 === 1 ? rareFingerprint : commonFingerprint
+  fingerprintId: n % 8 === 1 ? rareFingerprint : commonFingerprint,
+  ...(n % 37 === 9 ? failures[n % failures.length] : {})
 })
 
 const namesOf = (n: number, events: number): Partial<EventSummary> => {
@@ -170,7 +181,15 @@ export const fields: ReadonlyArray<readonly [fields: FieldFilter, names: Filter]
     { session: long, agent: main }
   ],
   [{ traceId: traceOf(0)! }, { session: other, agent: AgentName.make(absent) }],
-  [{ traceId: TraceId.make("f".repeat(32)) }, {}]
+  [{ traceId: TraceId.make("f".repeat(32)) }, {}],
+  [{ isError: true }, {}],
+  [{ isError: true }, { agent: busy }],
+  [{ isError: false }, { session: other }],
+  [{ failure: { status: 400, type: "invalid_request_error", code: "model_not_found" } }, {}],
+  [{ failure: { status: 400, type: "invalid_request_error", code: null } }, { session: long }],
+  [{ failure: { status: 529, type: "overloaded_error", code: null }, isError: true }, {}],
+  [{ failure: { status: null, type: "cut", code: null } }, { person: bob }],
+  [{ failure: { status: 200, type: "cut", code: null } }, {}]
 ]
 
 /** Both orders, from their beginning and from their middle. */
@@ -180,15 +199,23 @@ export const pagesOf = (events: number, limit: number): ReadonlyArray<Pick<Event
     { order, limit, after: eventId(Math.floor(events / 2)) }
   ])
 
+const isOf = ({ code, status, type }: NonNullable<FieldFilter["failure"]>, summary: EventSummary): boolean => {
+  const { errorCode, errorStatus, errorType, httpStatus } = summary
+  const isStatus = [errorStatus, httpStatus === 200 ? null : httpStatus].find((each) => each !== null) ?? null
+  return errorType === type && errorCode === code && isStatus === status
+}
+
 /** The events of a page, found in all of them. */
 export const expected = (
   all: ReadonlyArray<EventSummary>,
-  { above, after, below, limit, order, ...filter }: EventQuery & FieldFilter
+  { above, after, below, failure, isError, limit, order, ...filter }: EventQuery & FieldFilter
 ) => {
   const wanted = Object.entries(filter)
   const matching = all.filter(
     (summary) =>
       wanted.every(([field, name]) => summary[field as keyof EventSummary] === name) &&
+      (isError === undefined || isError === (summary.errorType !== null)) &&
+      (failure === undefined || isOf(failure, summary)) &&
       (above === undefined || summary.id > above) &&
       (below === undefined || summary.id < below) &&
       (after === undefined || (order === "asc" ? summary.id > after : summary.id < after))

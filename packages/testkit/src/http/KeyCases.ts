@@ -130,7 +130,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
             version: expect.stringMatching(/^\d+\.\d+\.\d+/),
             retention_ms: null,
             prices: "2026-09-23",
-            rules: "5, prices 2026-09-23",
+            rules: "6, prices 2026-09-23",
             proxy_upstreams: null,
             events_by_rules: held.some((scope) => scope !== "record") ? [] : null
           }

@@ -64,6 +64,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         provider_stop_reason: "tool_use",
         tool_calls: ["search"],
         error_type: null,
+        error_code: null,
         error_status: null,
         // Dollars per million: 3 for input, 0.30 for what was cached, and 15 for output.
         cost_usd: "0.0000705",

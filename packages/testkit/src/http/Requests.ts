@@ -28,6 +28,7 @@ export const eventFacts = {
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null,
   cost_usd: null,
   stated_cost_usd: null,

@@ -43,7 +43,7 @@ const columns: ReadonlyArray<Column> = [
       ...["summary_checksum", "texts_checksum"]
     ],
     real: ["duration_ms"],
-    text: ["provider", "model", "response_model", "provider_stop_reason", "tool_calls", "error_type"],
+    text: ["provider", "model", "response_model", "provider_stop_reason", "tool_calls", "error_type", "error_code"],
     uuid: ["event_id"]
   }),
   ...columnsOf("event_kinds", true, {

@@ -62,6 +62,7 @@ export const summaryOf = (id: string, session = ""): ListedEvent & { readonly is
   provider_stop_reason: null,
   tool_calls: null,
   error_type: null,
+  error_code: null,
   error_status: null,
   cost_usd: null,
   stated_cost_usd: null,

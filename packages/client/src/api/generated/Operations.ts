@@ -25,6 +25,7 @@ export interface Operations {
       readonly model?: string | undefined
       readonly stop_reason?: string | undefined
       readonly error?: true | false | undefined
+      readonly failure?: string | undefined
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
@@ -61,6 +62,7 @@ export interface Operations {
       readonly model?: string | undefined
       readonly stop_reason?: string | undefined
       readonly error?: true | false | undefined
+      readonly failure?: string | undefined
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
@@ -267,6 +269,7 @@ export interface Operations {
       readonly model?: string | undefined
       readonly stop_reason?: string | undefined
       readonly error?: true | false | undefined
+      readonly failure?: string | undefined
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
@@ -391,6 +394,26 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.SharedTextNotFound | Types.ValidationError | Types.SharedTextDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
+  /** Group failed calls by status and the provider's type and code, with its message. */
+  listFailures: {
+    input: {
+      readonly failure?: string | undefined
+      readonly session?: string | undefined
+      readonly agent?: string | undefined
+      readonly agent_version?: string | undefined
+      readonly person?: string | undefined
+      readonly model?: string | undefined
+      readonly api?: "provider1-chat-completions" | "provider1-responses" | "provider3-models" | "provider3-interactions" | "provider2-messages" | "provider2-beta-messages" | "aisdk" | "openai-chat-completions" | "openai-responses" | "gemini-models" | "google-models" | "gemini-interactions" | "google-interactions" | "anthropic-messages" | "anthropic-beta-messages" | undefined
+      readonly after?: string | undefined
+      readonly before?: string | undefined
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+    }
+    answer: Types.FailurePage
+    row: Types.Failure
+    error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
+  }
+
   /** Add up calls, tokens and cost, by time, name or model. */
   readUsage: {
     input: {
@@ -443,6 +466,7 @@ export interface Operations {
       readonly model?: string | undefined
       readonly stop_reason?: string | undefined
       readonly error?: true | false | undefined
+      readonly failure?: string | undefined
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
@@ -535,6 +559,7 @@ export const operations = {
   listSessionCalls: {"method":"GET","path":"/api/v1/sessions/{session}/calls","rows":"calls"},
   listSessionSteps: {"method":"GET","path":"/api/v1/sessions/{session}/steps","rows":"steps"},
   getSharedText: {"method":"GET","path":"/api/v1/shared/{sha256}"},
+  listFailures: {"method":"GET","path":"/api/v1/failures","rows":"failures"},
   readUsage: {"method":"GET","path":"/api/v1/usage","rows":"usage"},
   readStorage: {"method":"GET","path":"/api/v1/storage"},
   listAudit: {"method":"GET","path":"/api/v1/audit","rows":"entries"},

@@ -192,6 +192,7 @@ export interface Event {
   readonly provider_stop_reason: string | null
   readonly tool_calls: ReadonlyArray<string> | null
   readonly error_type: string | null
+  readonly error_code: string | null
   readonly error_status: number | null
   readonly cost_usd: string | null
   readonly stated_cost_usd: string | null
@@ -230,6 +231,32 @@ export interface EventSummary extends Omit<Event, "event_name" | "properties" | 
   readonly api: "provider1-chat-completions" | "provider1-responses" | "provider3-models" | "provider3-interactions" | "provider2-messages" | "provider2-beta-messages" | "aisdk"
   readonly inputs_bytes: number
   readonly output_bytes: number
+}
+
+export interface Failure {
+  readonly failure: string
+  readonly http_status: number | null
+  readonly error_type: string
+  readonly error_code: string | null
+  readonly message: string | null
+  readonly events: number
+  readonly sessions: number
+  readonly people: number
+  readonly first_at: string
+  readonly last_at: string
+  readonly event_id: string
+  readonly session: string
+  readonly agent_versions: ReadonlyArray<{ readonly agent: string; readonly agent_version: string; readonly events: number }>
+  readonly other_agent_versions: number
+  readonly models: ReadonlyArray<{ readonly model: string | null; readonly events: number }>
+  readonly other_models: number
+}
+
+export interface FailurePage {
+  readonly failures: ReadonlyArray<Failure>
+  readonly events: number
+  readonly damaged_events: number
+  readonly next_cursor: string | null
 }
 
 export interface FingerprintCreated {
