@@ -14,8 +14,8 @@ export const operations = Effect.map(Recorder, (recorder) =>
           agentVersion: query.agent_version,
           person: query.person,
           fields: { failure: query.failure, model: query.model, api: query.api },
-          from: query.after,
-          to: query.before,
+          from: query.after?.in(),
+          to: query.before?.in(),
           ...PageQuery.of(query, Failures.cursor)
         }),
         ({ damagedEvents, events, failures, next }) => ({

@@ -299,6 +299,7 @@ export interface Operations {
       readonly model?: string | undefined
       readonly stop_reason?: string | undefined
       readonly error?: true | false | undefined
+      readonly failure?: string | undefined
       readonly trace_id?: string | undefined
       readonly after?: string | undefined
       readonly before?: string | undefined
