@@ -32,6 +32,7 @@ export const endpoints: Readonly<Record<EndpointName, Endpoint>> = {
   getEventMessages: { scopes: forReaders, body: "other", reads: "event" },
   getEventInputs: { scopes: forReaders, body: "other", reads: "event" },
   getEventOutput: { scopes: forReaders, body: "other", reads: "event" },
+  eraseEvent: { scopes: forAdmins, body: "other", reads: "little" },
 
   listSessions: { scopes: forReaders, body: "other", reads: "much" },
   getSession: { scopes: forReaders, body: "other", reads: "much" },

@@ -131,7 +131,15 @@ export {
   type SessionState,
   type TakenKey
 } from "./storage/Appending.ts"
-export type { Erasable, ErasedAtLast, ErasedEvents, SweepChanges, SweepPacks, SweepRequest } from "./storage/Erasing.ts"
+export type {
+  Erasable,
+  ErasableSteps,
+  ErasedAtLast,
+  ErasedEvents,
+  SweepChanges,
+  SweepPacks,
+  SweepRequest
+} from "./storage/Erasing.ts"
 export type { DerivedCheck, DerivedPlace } from "./storage/Derived.ts"
 export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
 export type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"

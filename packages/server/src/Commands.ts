@@ -1,15 +1,18 @@
 /** The tree of commands. */
 import { Command } from "effect/cli"
 import { audit } from "./commands/Audit.ts"
+import { agents } from "./commands/Agents.ts"
 import { backup } from "./commands/Backup.ts"
 import { calls } from "./commands/Calls.ts"
 import { compare } from "./commands/Compare.ts"
 import { copy } from "./commands/Copy.ts"
+import { deleteCommand } from "./commands/Delete.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { exportCommand } from "./commands/Export.ts"
 import { importCommand } from "./commands/Import.ts"
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
+import { people } from "./commands/People.ts"
 import { reindex } from "./commands/Reindex.ts"
 import { restore } from "./commands/Restore.ts"
 import { search } from "./commands/Search.ts"
@@ -31,10 +34,13 @@ export const tachograph = Command.make("tachograph").pipe(
     sessions,
     show,
     calls,
+    people,
+    agents,
     search,
     usageCommand,
     compare,
     tail,
+    deleteCommand,
     storage,
     reindex,
     verify,

@@ -54,7 +54,12 @@ const cases: Readonly<Record<string, Case>> = {
     prints: /^37 events/
   },
   backup: { args: (folder) => [join(folder, "backup.db")], prints: /^Backed up / },
-  restore: { args: (folder) => [join(folder, "backup.db")], prints: /^Restored / }
+  restore: { args: (folder) => [join(folder, "backup.db")], prints: /^Restored / },
+  people: { prints: /^ann +\d{4}-/m },
+  agents: { args: () => ["support"], prints: /^v1 +\d{4}-/m },
+  "delete event": { args: () => ["01900000-0000-7000-8000-000000000000", "--yes"], prints: /There is no such event/ },
+  "delete session": { args: () => [session, "--yes"], prints: /^Erased 5 events, 1 session and / },
+  "delete person": { args: () => ["nobody", "--yes"], prints: /There is no such person/ }
 }
 
 const runCase = async (name: string, { folder, storage }: ReturnType<typeof copyOf>) => {

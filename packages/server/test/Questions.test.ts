@@ -59,7 +59,10 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
   "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
   "What is there of a person?": [],
-  "Who erased what?": [/key-created +command/],
+  "How is a person erased, and who can see that it was done?": [
+    /^Erased 1 event, 1 session and \d+ pieces? of payloads: /
+  ],
+  "Who erased what?": [/key-created +command/, /person-erased +command +1 /],
   "How do I take it all elsewhere?": []
 }
 
@@ -82,6 +85,6 @@ describe("docs/questions.md", () => {
     expect(exported).not.toContain("order-4712")
     expect(existsSync(join(cwd, "elsewhere.db"))).toBe(true)
     const elsewhere = await runInProcess(["calls", "--json", "--storage", "sqlite:elsewhere.db"])
-    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(3)
+    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(2)
   })
 })

@@ -1,6 +1,7 @@
 import { AgentName } from "@tachograph/core/domain/Agent"
 import { AgentVersionName } from "@tachograph/core/domain/AgentVersion"
 import { type CallFields, EventId, EventReceipt, EventSummary, callFields } from "@tachograph/core/domain/Event"
+import { ErasureReceipt } from "@tachograph/core/domain/ErasureReceipt"
 import { CallFacts } from "@tachograph/core/domain/CallFacts"
 import { FailureName } from "@tachograph/core/domain/Failure"
 import { FingerprintId } from "@tachograph/core/domain/Fingerprint"
@@ -228,5 +229,10 @@ export class Events extends HttpApiGroup.make("events").add(
   }).annotate(
     OpenApi.Summary,
     "Read the output of an event byte for byte, or a `Range` of it; 304 if `If-None-Match` has the `ETag`"
-  )
+  ),
+  HttpApiEndpoint.delete("eraseEvent", "/events/:event_id", {
+    params: { event_id: EventId },
+    success: ErasureReceipt,
+    error: EventNotFound
+  }).annotate(OpenApi.Summary, "Erase an event, and content that only this event holds")
 ) {}

@@ -22,6 +22,7 @@ let server: Server
 let api: Api
 let fingerprint_id: string
 let event_id: string
+let toErase: string
 
 beforeAll(async () => {
   server = await startServer()
@@ -30,6 +31,7 @@ beforeAll(async () => {
     body: { language: "javascript", language_version: "node 24", system: "linux" }
   }))
   ;({ event_id } = await api.createEvent({ body: event("s/1 ü") }))
+  toErase = (await api.createEvent({ body: event("to erase") })).event_id
   await api.createEvent({ body: event("long", [{ role: "system", content: long }]) })
 })
 
@@ -100,6 +102,7 @@ const calls: { readonly [Name in keyof Operations]: () => Promise<Operations[Nam
   export: () => api.export({ session: "another" }),
   createEvents: () => api.createEvents({ body: "" }),
   import: () => api.import({ body: "" }),
+  eraseEvent: () => api.eraseEvent({ event_id: toErase }),
   erasePerson: () => api.erasePerson({ person_id: "p" }),
   eraseSession: () => api.eraseSession({ session: "another" })
 }

@@ -9,6 +9,8 @@ export const AuditAction = Schema.Literals([
   "session-erasure",
   /** It is complete. */
   "session-erased",
+  "event-erasure",
+  "event-erased",
   "person-erasure",
   "person-erased",
   /** A run of the retention that erased something. */

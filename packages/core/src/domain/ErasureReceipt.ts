@@ -11,5 +11,5 @@ export const ErasureReceipt = Schema.Struct({
   bytes: Schema.Int,
   /** Packs that were deleted because they were damaged. Events that needed them and were not erased cannot be read. */
   damaged: Schema.Int
-})
+}).annotate({ identifier: "ErasureReceipt" })
 export type ErasureReceipt = typeof ErasureReceipt.Type

@@ -1,8 +1,9 @@
 /** Erasures that somebody asks for, with their two entries of the audit log: when they begin, and when they are complete. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type { PersonNotFound, SessionNotFound } from "../domain/Errors.ts"
+import type { EventNotFound, PersonNotFound, SessionNotFound } from "../domain/Errors.ts"
 import type { ErasureReceipt } from "../domain/ErasureReceipt.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import { CurrentProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -17,11 +18,13 @@ export interface AuditedErasures {
   readonly erasePerson: (id: PersonId) => Result<ErasureReceipt, PersonNotFound>
   /** Erases a session and its events. */
   readonly eraseSession: (session: SessionId) => Result<ErasureReceipt, SessionNotFound>
+  /** Erases one event, and its session with the last one. */
+  readonly eraseEvent: (id: EventId) => Result<ErasureReceipt, EventNotFound>
 }
 
 export const make = (storage: Storage["Service"], eraser: Eraser["Service"]): AuditedErasures => {
   const audited = Effect.fnUntraced(function* <E>(
-    what: "session" | "person",
+    what: "session" | "person" | "event",
     name: string,
     erase: (project: ProjectId, begun: StoredAudit) => Effect.Effect<ErasureReceipt, E>
   ) {
@@ -38,6 +41,9 @@ export const make = (storage: Storage["Service"], eraser: Eraser["Service"]): Au
     ),
     eraseSession: Effect.fn("Recorder.eraseSession")((session) =>
       audited("session", session, (project, begun) => eraser.eraseSession(project, session, begun))
+    ),
+    eraseEvent: Effect.fn("Recorder.eraseEvent")((id) =>
+      audited("event", id, (project, begun) => eraser.eraseEvent(project, id, begun))
     )
   }
 }

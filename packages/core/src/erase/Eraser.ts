@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
+import { type EventNotFound, type PersonNotFound, SessionNotFound, StorageUnavailable } from "../domain/Errors.ts"
 import type { StoredAudit } from "../domain/AuditEntry.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
@@ -42,6 +42,11 @@ export class Eraser extends Context.Service<
       session: SessionId,
       entry?: StoredAudit
     ) => Effect.Effect<ErasureReceipt, SessionNotFound | StorageUnavailable>
+    readonly eraseEvent: (
+      project: ProjectId,
+      id: EventId,
+      entry?: StoredAudit
+    ) => Effect.Effect<ErasureReceipt, EventNotFound | StorageUnavailable>
     /** Erases the events whose ids are less than `before`. Every transaction runs through `throttle`. */
     readonly eraseOlder: (
       project: ProjectId,
@@ -98,7 +103,7 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
       for (const session of erased.unmarked ?? []) unmarked.add(session)
       isLast = erased.events < eventsPerStep
     }
-    while ((yield* throttle(storage.eraseSteps(project, which, packsPerStep))) === packsPerStep);
+    while (!("event" in which) && (yield* throttle(storage.eraseSteps(project, which, packsPerStep))) === packsPerStep);
     return { ...(yield* sweepAll(project, unmarked, throttle)), events }
   })
 
@@ -148,6 +153,13 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     return receipt
   })
 
+  const eraseEvent = Effect.fn("Eraser.eraseEvent")(function* (project: ProjectId, id: EventId, progress: Progress) {
+    yield* checkCommits
+    // What is stored of the event may be damaged.
+    yield* Effect.catchIf(storage.getEvent(project, id, 0), SessionSweep.isDamage, () => Effect.void)
+    return yield* eraseEvents(project, { event: id }, unthrottled, progress)
+  })
+
   const eraseOlder = Effect.fn("Eraser.eraseOlder")(function* (
     project: ProjectId,
     before: EventId,
@@ -164,6 +176,10 @@ const make = (storage: Storage["Service"], staleSessions: StaleSessions["Service
     eraseSession: (project, session, entry) => {
       const progress = new Progress(entry)
       return progress.told(eraseSession(project, session, progress))
+    },
+    eraseEvent: (project, id, entry) => {
+      const progress = new Progress(entry)
+      return progress.told(eraseEvent(project, id, progress))
     },
     eraseOlder
   })

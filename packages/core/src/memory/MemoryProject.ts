@@ -325,6 +325,7 @@ export class MemoryProject {
 const isErasable = (summary: EventSummary, which: Erasable): boolean => {
   if ("person" in which) return summary.person === which.person
   if ("session" in which) return summary.session === which.session
+  if ("event" in which) return summary.id === which.event
   return summary.id < which.before
 }
 

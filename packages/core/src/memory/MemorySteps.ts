@@ -2,13 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as EventTime from "../domain/EventTime.ts"
 import { SessionConflict } from "../storage/Appending.ts"
-import type { Erasable } from "../storage/Erasing.ts"
+import type { ErasableSteps } from "../storage/Erasing.ts"
 import { type AppendSteps, StepConflict, type Steps, type StoredStep } from "../storage/Steps.ts"
 import { compressNew, conflictingSessions } from "./MemoryAppending.ts"
 import type { MemoryProjects } from "./MemoryProjects.ts"
 
 const isErasable =
-  (which: Erasable) =>
+  (which: ErasableSteps) =>
   ({ person, receivedAt, session }: StoredStep): boolean => {
     if ("person" in which) return person === which.person
     if ("session" in which) return session === which.session

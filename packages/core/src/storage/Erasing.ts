@@ -12,8 +12,12 @@ import type { Result } from "./Result.ts"
 export type Erasable =
   | { readonly person: PersonId }
   | { readonly session: SessionId }
+  | { readonly event: EventId }
   /** Events whose ids are less than this one. */
   | { readonly before: EventId }
+
+/** What has steps beside events. */
+export type ErasableSteps = Exclude<Erasable, { readonly event: EventId }>
 
 export interface ErasedEvents {
   readonly events: number

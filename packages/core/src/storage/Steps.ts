@@ -8,7 +8,7 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SpanId, TraceId } from "../domain/Trace.ts"
 import type { NewPack, SessionConflict } from "./Appending.ts"
-import type { Erasable } from "./Erasing.ts"
+import type { ErasableSteps } from "./Erasing.ts"
 import type { Result } from "./Result.ts"
 
 /** What distinguishes the steps of a session. */
@@ -108,5 +108,5 @@ export interface Steps {
    * Deletes the steps of at most `limit` packs, and marks their sessions as pending sweep: `before` those that were received before the time
    * in the id. Returns how many packs. The steps of a session without events are deleted with it.
    */
-  readonly eraseSteps: (project: ProjectId, which: Erasable, limit: number) => Result<number>
+  readonly eraseSteps: (project: ProjectId, which: ErasableSteps, limit: number) => Result<number>
 }

@@ -62,6 +62,7 @@ export const operations = Effect.gen(function* () {
     getEventOutput: Effect.fnUntraced(function* ({ exchange, params }) {
       const event = yield* recorder.getEvent(params.event_id, yield* ReserveAnswer)
       return new Operation.Encoded(ExactBytes.ofEvent(event, "output", exchange))
-    })
+    }),
+    eraseEvent: ({ params }) => recorder.eraseEvent(params.event_id)
   })
 })

@@ -8,7 +8,7 @@ import {
   type EventReceipt,
   type Sent
 } from "@tachograph/client/api"
-import { defaultProject, type Principal, ProjectId } from "@tachograph/core"
+import { CurrentActor, defaultProject, type Principal, ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { BasePath } from "../BasePath.ts"
 import * as EventText from "../events/EventText.ts"
@@ -53,7 +53,7 @@ const replyTo = Effect.fnUntraced(function* (request: Request, project: string |
   const base = yield* BasePath
   const decoded = yield* Effect.result(decodeProject(project))
   if (decoded._tag === "Failure") return ErrorAnswer.of(decoded.failure)! as Reply
-  const principal: Principal = { project: decoded.success, scopes: ["admin"], id: "in process" }
+  const principal: Principal = { project: decoded.success, scopes: ["admin"], id: yield* CurrentActor }
   const handled = front.handle({ ...request, url: base + request.url, source: {}, principal })
   return Effect.isEffect(handled) ? yield* handled : handled
 })

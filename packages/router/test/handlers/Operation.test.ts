@@ -112,6 +112,7 @@ describe("Operation.group", () => {
       getEventMessages: () => Effect.never,
       getEventInputs: () => Effect.never,
       getEventOutput: () => Effect.never,
+      eraseEvent: () => Effect.never,
       listEvents: () => Effect.never,
       streamEvents: () => Effect.never
     }
@@ -126,6 +127,7 @@ describe("Operation.group", () => {
       getEventMessages: () => Effect.die("planted"),
       getEventInputs: () => Effect.die("planted"),
       getEventOutput: () => Effect.die("planted"),
+      eraseEvent: () => Effect.die("planted"),
       listEvents: () => Effect.die("called"),
       streamEvents: () => Effect.die("planted")
     })

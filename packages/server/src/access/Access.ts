@@ -4,6 +4,7 @@
  */
 import { type Api, ApiError, createApi, type Method, type Operations } from "@tachograph/client/api"
 import {
+  CurrentActor,
   defaultProject,
   DeriveInBackground,
   Prices,
@@ -78,6 +79,8 @@ export const reading: Purpose = { access: "read", scopes: ["read"] }
 
 export const auditing: Purpose = { access: "read", scopes: ["admin"] }
 
+export const erasing: Purpose = { access: "update", scopes: ["admin"] }
+
 export const importing: Purpose = { access: "create", scopes: ["admin"] }
 
 /** What every operation has. Which input is that of which one, `Access` says. */
@@ -147,7 +150,7 @@ const overStorage = Effect.fnUntraced(function* (name: ProjectId, purpose: Purpo
     Layer.provide(access === "read" ? Layer.succeed(Prices, "none") : Layer.empty)
   )
   const run = Effect.runPromiseWith(Context.merge(yield* Effect.context(), yield* Layer.build(layer)))
-  const api = InProcess.api((reply, signal) => run(reply, { signal }))
+  const api = InProcess.api((reply, signal) => run(Effect.provideService(reply, CurrentActor, "command"), { signal }))
   return make(api, name, purpose, (error) => `Cannot read from the storage: ${reasonOf(error)}`)
 })
 

@@ -25,6 +25,7 @@ const columns: ReadonlyArray<Table.Column<Session>> = [
   Table.number("OUT", ({ output_tokens }) => Figures.integer(output_tokens)),
   Table.number("COST", ({ cost_usd }) => Figures.dollars(cost_usd)),
   { title: "AGENTS", of: ({ agents }) => listed(agents) },
+  { title: "VERSIONS", of: ({ agent_versions }) => listed(agent_versions) },
   { title: "PEOPLE", of: ({ people }) => listed(people) },
   { title: "TITLE", of: ({ title }) => Table.printable(Figures.cut(title ?? "", titleCharacters)) }
 ]

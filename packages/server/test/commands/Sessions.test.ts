@@ -40,9 +40,11 @@ describe("tachograph sessions and usage", () => {
     expect([code, stderr]).toEqual([0, ""])
     const [heading, two, one, ...others] = lines(stdout)
     expect(others).toEqual([])
-    expect(heading).toMatch(/^SESSION +LAST \(UTC\) +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +PEOPLE +TITLE$/)
+    expect(heading).toMatch(
+      /^SESSION +LAST \(UTC\) +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +VERSIONS +PEOPLE +TITLE$/
+    )
     // No colours, and none of a name.
-    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005 +bot +ann/)
+    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005 +bot +default +ann/)
     expect(one).toMatch(/^one +\d{4}-\d\d-\d\d \d\d:\d\d +1 +1,000,000 +0 +\$2\.5000 +bot/)
 
     const json = async (...args: ReadonlyArray<string>) => {
@@ -70,7 +72,7 @@ describe("tachograph sessions and usage", () => {
 
   it.each([
     [["sessions", "--limit", "0"], '--limit is "0": expected a number from 1'],
-    [["sessions", "--after", "yesterday"], '--after is "yesterday": expected a time such as'],
+    [["sessions", "--after", "tomorrow"], '--after is "tomorrow": expected a time such as'],
     [["usage", "--url", "nowhere"], '--url is "nowhere": expected a URL']
   ])("refuses %j with one line and exit code 2", async (args, message) => {
     expectUsageError(await runInProcess(args), message)

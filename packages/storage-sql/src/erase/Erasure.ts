@@ -33,9 +33,11 @@ export const make = (
 
   /** The oldest events that are to be erased. */
   const find = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
-    if ("before" in which) {
+    if ("before" in which || "event" in which) {
+      const isErasable =
+        "before" in which ? sql`event_id < ${toStored(which.before)}` : sql`event_id = ${toStored(which.event)}`
       const rows = sql`SELECT event_id, session_number${Bucket.andColumn(sql)} FROM events
-        WHERE project_id = ${project_id} AND event_id < ${toStored(which.before)} ORDER BY event_id LIMIT ${limit}`
+        WHERE project_id = ${project_id} AND ${isErasable} ORDER BY event_id LIMIT ${limit}`
       return { rows, count: undefined }
     }
     return yield* filter.find(project_id, { ...which, order: "asc", limit })

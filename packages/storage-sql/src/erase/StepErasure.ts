@@ -1,5 +1,5 @@
 /** Deletes steps, a group at a time. Their texts are deleted later, by sweeping their sessions. */
-import { type Erasable, EventTime, type ProjectId } from "@tachograph/core"
+import { type ErasableSteps, EventTime, type ProjectId } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -32,7 +32,7 @@ export const make = (
   /** What selects them; undefined if there are none. */
   const rowsOf = Effect.fnUntraced(function* (
     project_id: number,
-    which: Erasable
+    which: ErasableSteps
   ): Effect.fn.Return<Statement.Fragment | undefined, SqlError.SqlError> {
     if ("before" in which) {
       return sql`${indexed("steps_by_receipt")} WHERE project_id = ${project_id}
@@ -50,7 +50,7 @@ export const make = (
     return sql`${indexed("steps_by_start")} WHERE ${Bucket.isOfSession(sql, project_id, Number(row.session_number))}`
   })
 
-  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: Erasable, limit: number) {
+  const eraseIn = Effect.fnUntraced(function* (project_id: number, which: ErasableSteps, limit: number) {
     const rows = yield* rowsOf(project_id, which)
     if (rows === undefined) return 0
     const groups = yield* sql<Group>`SELECT DISTINCT received_at, session_number, pack_number FROM steps ${rows}
@@ -72,7 +72,11 @@ export const make = (
     return groups.length
   })
 
-  const eraseSteps = Effect.fn("SqlStorage.eraseSteps")(function* (project: ProjectId, which: Erasable, limit: number) {
+  const eraseSteps = Effect.fn("SqlStorage.eraseSteps")(function* (
+    project: ProjectId,
+    which: ErasableSteps,
+    limit: number
+  ) {
     const number = yield* projects.find(project)
     return yield* repairing(
       TwoPhaseCommit.transaction(

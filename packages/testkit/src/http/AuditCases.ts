@@ -40,10 +40,16 @@ export const define = ({ describe, fixture, it }: Cases) => {
       await record({ session: "planted-session" })
       expect((await client.call("DELETE", "/api/v1/people/planted-person")).status).toBe(200)
       expect((await client.call("DELETE", "/api/v1/sessions/planted-session")).status).toBe(200)
+      await record({ session: "planted-session" })
+      const { event_id } = (await client.get("/api/v1/events")).body.events[0]
+      expect((await client.call("DELETE", `/api/v1/events/${event_id}`)).status).toBe(200)
+      expect((await client.call("DELETE", `/api/v1/events/${event_id}`)).status).toBe(404)
       // Nothing is erased, and so there is nothing to tell.
       expect((await client.call("DELETE", "/api/v1/sessions/planted-session")).status).toBe(404)
       const found = await entries()
       expect(rowsOf(found)).toEqual([
+        ["event-erased", id, hashOf(event_id), 1],
+        ["event-erasure", id, hashOf(event_id), null],
         ["session-erased", id, hashOf("planted-session"), 1],
         ["session-erasure", id, hashOf("planted-session"), null],
         ["person-erased", id, hashOf("planted-person"), 1],

@@ -47,6 +47,27 @@ export const define = ({ describe, fixture, it }: Cases) => {
   }
 
   describe("Erasure", () => {
+    it("erases one event, and its session with the last one", async () => {
+      const messages = ["first", "second"]
+      const first = await record({ session: "by event" }, messages.slice(0, 1))
+      const second = await record({ session: "by event" }, messages)
+      const other = await record({ session: "not by event" }, ["first"])
+      const { body, status } = await erase(`${events}/${first.id}`)
+      expect([status, body]).toEqual([
+        200,
+        { events: 1, sessions: 0, pieces: expect.any(Number), bytes: expect.any(Number), damaged: 0 }
+      ])
+      await expectGone([first])
+      await expectKept([second, other])
+      expectError(await erase(`${events}/${first.id}`), 404, "event-not-found")
+      expect((await erase(`${events}/${second.id}`)).body).toMatchObject({ events: 1, sessions: 1 })
+      expectError(await fixture().client.get(session("by event")), 404, "session-not-found")
+      await expectKept([other])
+      const elsewhere = await admin("erase an event of another project")
+      expectError(await erase(`${events}/${other.id}`, elsewhere.client), 404, "event-not-found")
+      expectInvalid(await erase(`${events}/x`), "uuid_parsing", "path", "event_id")
+    })
+
     it("erases a person with all their events, and leaves other events unchanged", async () => {
       const { client } = fixture()
       await client.put("/api/v1/people", { person_id: "leaving", properties: { planted: 1 } })

@@ -119,6 +119,26 @@ export const define = (test: Test) => {
       expect(yield* storage.usage(project, 10)).toMatchObject({ events: 0, storedBytes: 0, agents: [], sessions: [] })
     }))
 
+  test("erases one event, with what no other one holds", (storage) =>
+    Effect.gen(function* () {
+      const recorded = yield* recordAll(storage, sessions(12, 2))
+      const before = yield* StoreCheck.look(storage, project)
+      const erased = recorded[Math.floor(recorded.length / 2)]!
+      const erase = Effect.flatMap(Recorder, (recorder) => recorder.eraseEvent(erased.id))
+      const receipt = yield* within(erase, storage)
+      const after = yield* StoreCheck.look(storage, project)
+      expect([after.problems, after.events.size]).toEqual([[], recorded.length - 1])
+      expect(after.events.has(erased.id)).toBe(false)
+      expect(receipt).toEqual({
+        events: 1,
+        sessions: before.sessions - after.sessions,
+        pieces: before.pieces - after.pieces,
+        bytes: before.bytes - after.bytes,
+        damaged: 0
+      })
+      expect(yield* tagOf(within(erase, storage))).toBe("event-not-found")
+    }))
+
   test("sweeps a session of many chains in several steps", (storage) =>
     Effect.gen(function* () {
       const recorded = yield* recordAll(storage, Calls.take(Calls.calls("long", [alice, bob], 9), 290))

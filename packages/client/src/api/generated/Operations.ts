@@ -84,6 +84,13 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
+  /** Erase an event, and content that only this event holds. */
+  eraseEvent: {
+    input: { readonly event_id: string }
+    answer: Types.ErasureReceipt
+    error: Types.Unauthorized | Types.Forbidden | Types.EventNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
+  }
+
   /** Read a call in normal form: its messages, instructions, tools and parameters. */
   getEventMessages: {
     input: { readonly event_id: string }
@@ -250,7 +257,7 @@ export interface Operations {
   /** Erase a person, their events, and content that only those events hold. */
   erasePerson: {
     input: { readonly person_id: string }
-    answer: Types.ErasePersonAnswer
+    answer: Types.ErasureReceipt
     error: Types.Unauthorized | Types.Forbidden | Types.PersonNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
@@ -343,7 +350,7 @@ export interface Operations {
   /** Erase a session, its events, and content that only those events hold. */
   eraseSession: {
     input: { readonly session: string }
-    answer: Types.EraseSessionAnswer
+    answer: Types.ErasureReceipt
     error: Types.Unauthorized | Types.Forbidden | Types.SessionNotFound | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
@@ -532,6 +539,7 @@ export const operations = {
   createEvents: {"method":"POST","path":"/api/v1/events/batch","bodyType":"application/x-ndjson","hasLines":true},
   streamEvents: {"method":"GET","path":"/api/v1/events/stream","rows":"events","hasLines":true},
   getEvent: {"method":"GET","path":"/api/v1/events/{event_id}"},
+  eraseEvent: {"method":"DELETE","path":"/api/v1/events/{event_id}"},
   getEventMessages: {"method":"GET","path":"/api/v1/events/{event_id}/messages"},
   getEventInputs: {"method":"GET","path":"/api/v1/events/{event_id}/inputs"},
   getEventOutput: {"method":"GET","path":"/api/v1/events/{event_id}/output"},

@@ -36,7 +36,7 @@ export interface AgentVersionPage {
 export interface AuditEntry {
   readonly audit_id: string
   readonly at: string
-  readonly action: "key-created" | "key-revoked" | "session-erasure" | "session-erased" | "person-erasure" | "person-erased" | "retention"
+  readonly action: "key-created" | "key-revoked" | "session-erasure" | "session-erased" | "event-erasure" | "event-erased" | "person-erasure" | "person-erased" | "retention"
   readonly actor: string
   readonly subject: string | null
   readonly events: number | null
@@ -153,15 +153,13 @@ export interface CreatePersonBody {
   readonly properties?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-export interface ErasePersonAnswer {
+export interface ErasureReceipt {
   readonly events: number
   readonly sessions: number
   readonly pieces: number
   readonly bytes: number
   readonly damaged: number
 }
-
-export type EraseSessionAnswer = ErasePersonAnswer
 
 export interface Event {
   readonly event_id: string

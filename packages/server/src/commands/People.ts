@@ -1,0 +1,48 @@
+/** `tachograph people`: who the calls are for. */
+import type { Person } from "@tachograph/client/api"
+import * as Effect from "effect/Effect"
+import { Command } from "effect/cli"
+import * as Access from "../access/Access.ts"
+import * as Filters from "../access/Filters.ts"
+import * as Figures from "../terminal/Figures.ts"
+import * as Output from "../terminal/Output.ts"
+import * as Table from "../terminal/Table.ts"
+
+const propertiesCharacters = 80
+
+const columns: ReadonlyArray<Table.Column<Person>> = [
+  { title: "PERSON", of: ({ person_id }) => Table.printable(person_id) },
+  { title: "KNOWN SINCE (UTC)", of: ({ created_at }) => Figures.minute(created_at) },
+  {
+    title: "PROPERTIES",
+    of: ({ properties }) => Table.printable(Figures.cut(JSON.stringify(properties), propertiesCharacters))
+  }
+]
+
+const examples = [
+  { command: "tachograph people", description: "The people of the storage that a server uses by default" },
+  { command: "tachograph people --json", description: "With their properties whole, as JSON" }
+]
+
+export const people = Command.make(
+  "people",
+  {
+    ...Access.flags,
+    limit: Filters.limit(100),
+    json: Filters.json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const limit = yield* Filters.limitOf(flags.limit)
+    yield* Access.use(flags, Access.reading, ({ list }) =>
+      Effect.gen(function* () {
+        const rows = yield* list("listPeople", {}, limit)
+        if (flags.json) for (const row of rows) yield* Output.print(JSON.stringify(row))
+        else if (rows.length === 0) yield* Output.nothingFound
+        else yield* Output.print(Table.ofColumns(columns, rows))
+      })
+    )
+  })
+).pipe(
+  Command.withDescription("List people with their properties, in the order in which they became known"),
+  Command.withExamples(examples)
+)
