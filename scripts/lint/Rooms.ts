@@ -282,6 +282,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room("access", "access is how commands ask for what the contract offers.", "terminal", "config"),
     room("backup", "backup copies files of SQLite, and puts them back.", "terminal", "config"),
     room("http", "http is the Node server; it knows neither commands nor workers."),
+    room("signin", "signin lets people sign in at a provider; it knows neither commands nor workers."),
     room("process", "process measures and tunes this process.", "../package.json"),
     room("workers", "workers distribute connections over processes.", "terminal", "config", "http"),
     room(
@@ -294,7 +295,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
     room(
       "commands",
       "commands are the subcommands of tachograph.",
-      ...["terminal", "config", "access", "backup", "http", "process", "workers", "doctor"]
+      ...["terminal", "config", "access", "backup", "http", "signin", "process", "workers", "doctor"]
     ),
     room("Commands.ts", "Commands.ts assembles the commands.", "commands"),
     room(

@@ -16,6 +16,8 @@ const imports: Readonly<Record<string, string>> = {
   "packages/server/src/Cli.ts": "the commands but serve, at the start of the process, which ends if that fails",
   "packages/server/src/bin.ts": "the program, at the start of the process, which ends if that fails",
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
+  "packages/server/src/signin/Provider.ts":
+    "Lazy, where people sign in: tried with each sign-in, which is answered 500 meanwhile",
   "packages/viewer/app/header/Header.tsx":
     "tried again when the palette is opened again; a reload of the page loads all anew",
   "packages/viewer/app/Page.tsx": "the page says so, and its button loads everything again",

@@ -1,5 +1,5 @@
 export { KeyStorage } from "./keys/KeyStorage.ts"
-export { ApiKeyCacheTtl, ApiKeys, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
+export { ApiKeyCacheTtl, ApiKeys, isSignIn, isStaticKey, type Principal, staticKeyRule } from "./keys/ApiKeys.ts"
 export { CallFacts, stopReasons, unpricedParts, unpricedReasons } from "./domain/CallFacts.ts"
 export { Agent, AgentName } from "./domain/Agent.ts"
 export { AgentVersion, AgentVersionName } from "./domain/AgentVersion.ts"

@@ -1,6 +1,7 @@
 export { prefix } from "@tachograph/api"
 export { ApiError, isApiError } from "@tachograph/client/api"
-export { type Authorize, Authorizer, type AuthorizeRequest, type Grant } from "./front/Authorizer.ts"
+export { type Authorize, Authorizer, type AuthorizeRequest, type Grant, SignInKey } from "./front/Authorizer.ts"
+export { mayBeCrossSite } from "./front/CrossSite.ts"
 export { preferredWait } from "./handlers/EventLines.ts"
 export { BasePath } from "./BasePath.ts"
 export { Front } from "./front/Front.ts"

@@ -6,6 +6,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 /** What a key opens, and what the server is. */
 export const MeOnWire = Schema.Struct({
   project: ProjectId,
+  /** Who it is in the audit log: the id of the key, the name of a person who has signed in, or a few words. */
+  actor: Schema.String,
   /** `admin` includes the others. */
   scopes: Schema.Array(Scope),
   /** The version of the server. */

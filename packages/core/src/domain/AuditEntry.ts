@@ -22,7 +22,7 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
   id: Schema.String,
   at: Schema.DateTimeUtcFromString,
   action: AuditAction,
-  /** The id of a key, or what acted without one. */
+  /** The id of a key, the name of a person who had signed in, or what acted without one. */
   actor: Schema.String,
   /** The id of the key, or the SHA-256 of the name that was erased, in hexadecimal digits; null for the retention. */
   subject: Schema.NullOr(Schema.String),
@@ -33,7 +33,7 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
 /** As it is stored: its time is in its id. It can be cloned, so that it can cross to another thread. */
 export type StoredAudit = Pick<AuditEntry, "id" | "action" | "actor" | "subject" | "events">
 
-/** Who acts: the id of a key, or a few words for what has none. */
+/** Who acts: the id of a key, the name of a person who has signed in, or a few words for what is neither. */
 export const CurrentActor = Context.Reference<string>("tachograph/core/CurrentActor", {
   defaultValue: () => "in process"
 })

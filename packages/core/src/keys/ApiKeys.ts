@@ -23,9 +23,18 @@ import { KeyStorage } from "./KeyStorage.ts"
 export interface Principal {
   readonly project: ProjectId
   readonly scopes: ReadonlyArray<Scope>
-  /** Who it is, for the audit log: the id of a key, or a few words. */
+  /** Who it is, for the audit log: the id of a key, the name of a person who has signed in, or a few words. */
   readonly id: string
 }
+
+/** How the id of a key begins which stands for a person who has signed in, and is named after them. Only the server has it. */
+const signInPrefix = "signin_"
+
+export const isSignIn = ({ id }: Pick<ApiKey, "id">): boolean => id.startsWith(signInPrefix)
+
+/** Erasures by several keys of one person are of that person. */
+const principalOf = (key: ApiKey): Principal =>
+  isSignIn(key) ? { project: key.project, scopes: key.scopes, id: key.name } : key
 
 /**
  * How long a key that was found is cached. A revocation takes effect in other processes within 10 s; the default of 8 s
@@ -57,6 +66,7 @@ export class ApiKeys extends Context.Service<
       readonly name: typeof Name.Type
       readonly scopes: ReadonlyArray<Scope>
       readonly expiresAt: DateTime.Utc | null
+      readonly isSignIn?: boolean
     }) => Effect.Effect<readonly [secret: Redacted.Redacted, key: ApiKey], StorageUnavailable>
     /** Returns undefined for a key that is malformed, unknown, revoked or expired. */
     readonly verify: (presented: Redacted.Redacted) => Effect.Effect<Principal | undefined, StorageUnavailable>
@@ -94,10 +104,10 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? cacheTtl : Duration.zero)
   })
 
-  const issue = Effect.fn("ApiKeys.issue")(function* ({ expiresAt, name, project, scopes }) {
+  const issue = Effect.fn("ApiKeys.issue")(function* ({ expiresAt, isSignIn = false, name, project, scopes }) {
     const secret = ApiKeyText.generate()
     const key = new ApiKey({
-      id: `key_${ApiKeyText.randomBase62(12)}`,
+      id: `${isSignIn ? signInPrefix : "key_"}${ApiKeyText.randomBase62(12)}`,
       project,
       name,
       scopes,
@@ -119,7 +129,7 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
     key === undefined || key.revokedAt !== null
       ? Effect.undefined
       : Effect.map(Clock.currentTimeMillis, (now) =>
-          key.expiresAt !== null && key.expiresAt.epochMilliseconds <= now ? undefined : key
+          key.expiresAt !== null && key.expiresAt.epochMilliseconds <= now ? undefined : principalOf(key)
         )
 
   const verify = Effect.fnUntraced(function* (presented: Redacted.Redacted) {

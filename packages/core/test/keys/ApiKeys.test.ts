@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { ApiKeyCacheTtl, ApiKeys } from "../../src/keys/ApiKeys.ts"
+import { ApiKeyCacheTtl, ApiKeys, isSignIn } from "../../src/keys/ApiKeys.ts"
 import { ProjectId } from "../../src/domain/Project.ts"
 import * as MemoryStorage from "../../src/memory/MemoryStorage.ts"
 import { Storage } from "../../src/Storage.ts"
 
 const acme = ProjectId.make("acme")
 const newKey = { project: acme, name: "a key", scopes: ["record", "read"], expiresAt: null } as const
+const newPrincipal = { project: acme, scopes: ["record", "read"] } as const
 const staticKey = "é".repeat(20)
 
 /** Two processes over one storage. */
@@ -40,6 +41,21 @@ describe("ApiKeys", () => {
       assert.deepStrictEqual(yield* keys.list, [key])
       assert.notInclude(JSON.stringify(key), Redacted.value(secret))
       assert.notInclude(String(secret), Redacted.value(secret))
+    })
+  )
+
+  test(
+    "the key of a person who has signed in is told apart, and acts in the name of the person",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [ofProgram, program] = yield* keys.issue({ ...newKey, name: "a program" })
+      const [ofPerson, person] = yield* keys.issue({ ...newKey, name: "ann@example.com", isSignIn: true })
+      assert.deepStrictEqual([isSignIn(program), isSignIn(person)], [false, true])
+      assert.strictEqual((yield* keys.verify(ofProgram))?.id, program.id)
+      assert.deepStrictEqual(yield* keys.verify(ofPerson), { ...newPrincipal, id: "ann@example.com" })
+      assert.strictEqual(keys.known(ofPerson)?.id, "ann@example.com")
+      yield* keys.revoke(person.id)
+      assert.isUndefined(yield* keys.verify(ofPerson))
     })
   )
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { Engine, isCounted, IsStrict, ReserveAnswer } from "../Engine.ts"
 import * as Answer from "../response/Answer.ts"
 import * as Authorization from "./Authorization.ts"
-import { Authorizer } from "./Authorizer.ts"
+import { Authorizer, SignInKey } from "./Authorizer.ts"
 import * as BodyOnTheWay from "./BodyOnTheWay.ts"
 import type { Incoming } from "./Incoming.ts"
 import type { KeyWatch } from "./KeyWatch.ts"
@@ -42,7 +42,7 @@ const readable = <A, E>(body: Effect.Effect<A, E>, { isOtlp = false }: Paths.Mat
     () => Effect.succeed(unreadable)
   )
 
-const authorizing = (authorizer: Authorizer["Service"]) => {
+const authorizing = (authorizer: Authorizer["Service"], signInKeyOf: (typeof SignInKey)["Service"]) => {
   const principalOf = (
     state: RequestState.RequestState,
     incoming: Incoming,
@@ -50,7 +50,9 @@ const authorizing = (authorizer: Authorizer["Service"]) => {
     credentialIn: typeof Authorization.credentialIn
   ): Effect.Effect<Principal | undefined, Errors.StorageUnavailable | AuthorizationUnavailableError> => {
     if (incoming.principal !== undefined) return Effect.succeed(incoming.principal)
-    const credential = (state.credential = credentialIn(incoming.headers["authorization"]))
+    const header = incoming.headers["authorization"]
+    const signedIn = header === undefined ? signInKeyOf(incoming) : undefined
+    const credential = (state.credential = signedIn ?? credentialIn(header))
     const cached = authorizer.cachedPrincipal(credential)
     return cached === undefined ? authorizer.authorize({ ...incoming, url }, credential) : Effect.succeed(cached)
   }
@@ -73,7 +75,7 @@ const authorizing = (authorizer: Authorizer["Service"]) => {
 }
 
 export const make = Effect.fnUntraced(function* (keys: KeyWatch) {
-  const authorize = authorizing(yield* Authorizer)
+  const authorize = authorizing(yield* Authorizer, yield* SignInKey)
   const { handle: handleInEngine } = yield* Engine
   const readBody = yield* RequestBody.make
   const maxEventBytes = yield* RequestBody.MaxBodyBytes

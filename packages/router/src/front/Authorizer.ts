@@ -42,6 +42,14 @@ export const AuthorizeTimeoutMs = Context.Reference<number>("tachograph/router/A
   defaultValue: () => 10_000
 })
 
+/**
+ * Finds the key that stands for a person who has signed in, in a request without `Authorization`. It must refuse what a page of another
+ * origin may have sent (`mayBeCrossSite`). Nobody signs in by default.
+ */
+export const SignInKey = Context.Reference<
+  (request: Pick<AuthorizeRequest, "method" | "headers"> & { readonly source: object }) => Redacted.Redacted | undefined
+>("tachograph/router/SignInKey", { defaultValue: () => () => undefined })
+
 export class Authorizer extends Context.Service<
   Authorizer,
   {

@@ -13,6 +13,15 @@ const hostIn = (url: string): string | undefined => (URL.canParse(url) ? new URL
 const ownHost = ({ headers, source }: Sent): string | undefined =>
   headers["host"] ?? ("url" in source && typeof source.url === "string" ? hostIn(source.url) : undefined)
 
+const reads: ReadonlySet<string> = new Set(["GET", "HEAD"])
+
+/** The same of a request that changes something, also where nothing says which page sent it. */
+export const mayBeCrossSite = (sent: Sent & { readonly method: string }): boolean => {
+  const { authorization, origin, "sec-fetch-site": site } = sent.headers
+  const isUnknown = authorization === undefined && origin === undefined && site === undefined
+  return isCrossSite(sent) || (isUnknown && !reads.has(sent.method))
+}
+
 /**
  * By `Sec-Fetch-Site`, which browsers send and pages cannot change; without it, by `Origin`. A request with `Authorization` is
  * never one: no browser adds that by itself.

@@ -15,9 +15,10 @@ export const operations = Effect.gen(function* () {
   const proxy_upstreams = yield* ProxyUpstreams
   const { prices, rules, rulesInUse } = yield* Recorder
   return Operation.group("me", {
-    getMe: ({ exchange: { project, scopes } }) =>
+    getMe: ({ exchange: { actor, project, scopes } }) =>
       Effect.map(mayRead(scopes) ? rulesInUse : Effect.succeed(null), (events_by_rules) => ({
         project,
+        actor,
         scopes,
         version,
         retention_ms: keptFor === undefined ? null : Duration.toMillis(keptFor),

@@ -37,12 +37,24 @@ const listed = (headers: RawHeaders): ReadonlySet<string> => {
   return names
 }
 
+/** Cookies in which a person has signed in to Tachograph. */
+const ownCookies = /^__(?:Host|Secure)-tachograph\b/
+
+/** A header whose value has cookies without those; undefined if none are left. */
+const valueWithout = (name: string, value: string): string | undefined => {
+  if (name !== "cookie" || !value.includes("-tachograph")) return value
+  const kept = value.split(/; ?/).filter((cookie) => !ownCookies.test(cookie))
+  return kept.length === 0 ? undefined : kept.join("; ")
+}
+
 const without = (headers: RawHeaders, isLeftOut: (name: string) => boolean): Array<string> => {
   const kept: Array<string> = []
   const named = listed(headers)
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase()
-    if (!ofConnection.has(name) && !named.has(name) && !isLeftOut(name)) kept.push(headers[at]!, headers[at + 1]!)
+    if (ofConnection.has(name) || named.has(name) || isLeftOut(name)) continue
+    const value = valueWithout(name, headers[at + 1]!)
+    if (value !== undefined) kept.push(headers[at]!, value)
   }
   return kept
 }

@@ -47,7 +47,7 @@ describe("in process", () => {
     await expect(api.getPerson({ person_id: "c/d" })).rejects.toMatchObject({ type: "person-not-found" })
     await expect(api.eraseSession({ session: "to erase" })).rejects.toMatchObject({ type: "session-not-found" })
     await expect(api.listAgents({ cursor: "x" })).rejects.toMatchObject({ type: "validation-error" })
-    expect(await api.getMe()).toEqual(await get("/me"))
+    expect(await api.getMe()).toEqual({ ...(await get("/me")), actor: "in process" })
     expect((await api.getMe({}, { project: "other" })).project).toBe("other")
     expect((await api.getAgentVersion({ agent_name: "a b", agent_version_name: "default" })).agent_version_number).toBe(
       1

@@ -40,6 +40,19 @@ describe("the proxy over node:http", () => {
     ])
   })
 
+  it("keeps the cookies of people who have signed in to Tachograph, and passes others on", async () => {
+    const { received, url } = await upstream((response) => void response.end())
+    const { port, tachograph } = await proxyTo(url)
+    const own = "__Host-tachograph=a; __Secure-tachograph-id=b"
+    for (const cookie of [`x=1; ${own}; y=-tachograph`, own, "__Host-other=1"]) {
+      await send(port, "/proxy/local/x", { headers: { ...withKey, cookie } })
+      await tachograph.fetch(new Request("http://host/proxy/local/x", { headers: { ...withKey, cookie } }))
+    }
+    const passed = received.map(({ headers }) => headers.find(([name]) => /^cookie$/i.test(name))?.[1])
+    const [both, none, other] = ["x=1; y=-tachograph", undefined, "__Host-other=1"]
+    expect(passed).toEqual([both, both, none, none, other, other])
+  })
+
   it("passes status, reason, headers, encoded body and trailers back as they are", async () => {
     const packed = gzipSync("some text")
     const { url } = await upstream((response) => {

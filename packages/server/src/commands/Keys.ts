@@ -1,5 +1,5 @@
 /** `tachograph keys`: issues, lists and revokes API keys. */
-import { type ApiKey, ApiKeys, CurrentActor, type Errors, Name, Scope, TimeSpan } from "@tachograph/core"
+import { type ApiKey, ApiKeys, CurrentActor, type Errors, isSignIn, Name, Scope, TimeSpan } from "@tachograph/core"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -87,13 +87,17 @@ const state = (key: ApiKey, now: DateTime.Utc): string => {
   return DateTime.isLessThanOrEqualTo(key.expiresAt, now) ? `expired ${expiresAt}` : `valid until ${expiresAt}`
 }
 
+/** People sign in every day: what has ended of that says nothing any more, and the audit log has it. */
+const isShown = (key: ApiKey, now: DateTime.Utc): boolean => !isSignIn(key) || state(key, now).startsWith("valid")
+
 const list = Command.make(
   "list",
   { storage: StorageSetting.persistentSetting.flag },
   Effect.fnUntraced(function* (flags) {
     const keys = yield* withKeys(flags.storage, "read", (keys) => keys.list)
     const now = yield* DateTime.now
-    const rows = keys.map((key) => [
+    const shown = keys.filter((key) => isShown(key, now))
+    const rows = shown.map((key) => [
       key.id,
       Table.printable(key.project),
       Table.printable(key.name),

@@ -3,6 +3,7 @@ import {
   ApiKeys,
   CurrentActor,
   defaultProject,
+  isSignIn,
   isStaticKey,
   Prices,
   SessionCacheBytes,
@@ -26,6 +27,8 @@ import {
   RedactPatterns,
   ServesLangfuse,
   ServesViewer,
+  SignInKey,
+  SignInWay,
   ThreadEngine,
   viewerPaths
 } from "@tachograph/router"
@@ -44,6 +47,10 @@ import type { StorageChoice } from "../config/StorageChoice.ts"
 import * as CrossOrigin from "../http/CrossOrigin.ts"
 import * as NodeServer from "../http/NodeServer.ts"
 import * as RootRedirect from "../http/RootRedirect.ts"
+import * as SignInOptions from "../signin/Options.ts"
+import * as Seal from "../signin/Seal.ts"
+import * as SignInSession from "../signin/Session.ts"
+import * as SignIn from "../signin/SignIn.ts"
 import * as ProcessMetrics from "../process/ProcessMetrics.ts"
 import * as GarbageCollection from "../process/GarbageCollection.ts"
 import * as Table from "../terminal/Table.ts"
@@ -70,7 +77,7 @@ const staticKeys = Effect.suspend(() => {
  */
 const firstKey = Effect.fnUntraced(function* ({ isPersistent }: StorageChoice) {
   const keys = yield* ApiKeys
-  if ((yield* keys.list).length > 0) return undefined
+  if ((yield* keys.list).some((key) => !isSignIn(key))) return undefined
   if (!process.stdout.isTTY) {
     const way = isPersistent ? `tachograph keys create --scope admin, on this storage` : `set TACHOGRAPH_API_KEY`
     yield* Console.log(`API key     none yet; make one: ${way}`)
@@ -116,6 +123,7 @@ const announce = Effect.fnUntraced(function* <E, R>(
   yield* Console.log(`Tachograph  ${url}`)
   yield* Console.log(`Storage     ${options.choice.label}`)
   yield* announceProxy(options, url)
+  if (options.signIn !== undefined) yield* Console.log(`Sign in at  ${options.signIn.issuer.href}`)
   yield* Console.log(`Docs        ${url}/docs`)
   const key = yield* issue
   if (options.viewer) yield* announceViewer(url, key)
@@ -161,7 +169,9 @@ const serving = Effect.fnUntraced(function* (
   const proxy = options.proxy && (yield* Proxy.make(options.proxy))
   const recorder: typeof mount = (request, response) =>
     proxy?.node(request, response) === true || mount(request, response)
-  const handler = options.viewer ? RootRedirect.to(viewerPaths.viewer.slice(1), recorder) : recorder
+  const signIn = options.signIn && (yield* SignIn.make(options.signIn))
+  const viewed = options.viewer ? RootRedirect.to(viewerPaths.viewer.slice(1), recorder) : recorder
+  const handler = signIn === undefined ? viewed : signIn(viewed)
   const server = Worker.retirable(NodeServer.make(options.limits, CrossOrigin.allow(options.cors, handler), proxy))
   const { url } = yield* listen(server, options, worker?.port ?? options.port, proxy?.cut)
   const { endStreams } = yield* Front
@@ -177,6 +187,19 @@ const serving = Effect.fnUntraced(function* (
   if (worker !== undefined) return yield* Worker.send({ type: "ready" })
   yield* announce(options, url, hasKeys ? ownKey : firstKey(options.choice))
 })
+
+/** What the router knows of people who sign in. */
+const signInOf = (options: SignInOptions.Options | undefined) =>
+  options === undefined
+    ? Layer.empty
+    : Layer.mergeAll(
+        Layer.succeed(SignInKey, SignInSession.keyIn(Seal.make(options.clientSecret))),
+        Layer.succeed(SignInWay, {
+          by: "oidc",
+          login: SignInOptions.pathOf(options, "/login"),
+          logout: SignInOptions.pathOf(options, "/logout")
+        })
+      )
 
 /** The engine, and the storage of keys, which are where the storage is opened. */
 const engine = ({ choice, retain, thread }: Options, migrate: boolean) => {
@@ -215,6 +238,7 @@ const oneProcess = (
       Layer.succeed(SessionCacheBytes, options.sessionCacheBytes),
       Layer.succeed(Prices, { own: options.prices }),
       Layer.succeed(RedactPatterns, options.redact),
+      signInOf(options.signIn),
       Layer.succeed(OtlpWaitMs, options.otlpWaitMs),
       Layer.succeed(ServesViewer, options.viewer),
       Layer.succeed(ProxyUpstreams, ProxyOptions.namesOf(options.proxy))

@@ -18,6 +18,7 @@ import * as StorageSetting from "../config/StorageSetting.ts"
 import * as Workers from "../workers/Workers.ts"
 import * as BackupSettings from "./BackupSettings.ts"
 import * as ProxySettings from "./ProxySettings.ts"
+import * as SignInSettings from "./SignInSettings.ts"
 import { parseBytes, timeout } from "./SettingParsers.ts"
 
 const host = Setting.make({
@@ -199,6 +200,7 @@ export const flags = {
   migrate: migrate.flag,
   ...BackupSettings.flags,
   ...ProxySettings.flags,
+  ...SignInSettings.flags,
   logLevel: Logging.setting.flag
 }
 
@@ -208,6 +210,7 @@ export const resolve = Effect.fnUntraced(function* (given: {
 }) {
   const choice = yield* StorageSetting.setting.resolve(given.storage)
   const listening = { host: yield* host.resolve(given.host), port: yield* port.resolve(given.port) }
+  const isViewerOn = yield* viewer.resolve(given.viewer)
   return {
     choice,
     ...listening,
@@ -230,11 +233,12 @@ export const resolve = Effect.fnUntraced(function* (given: {
     cors: yield* cors.resolve(given.cors),
     otlpWaitMs: yield* otlpWait.resolve(given.otlpWait),
     langfusePath: yield* langfusePath.resolve(given.langfusePath),
-    viewer: yield* viewer.resolve(given.viewer),
+    viewer: isViewerOn,
     strict: yield* strict.resolve(given.strict),
     migrate: yield* migrate.resolve(given.migrate),
     backup: yield* BackupSettings.resolve(given, choice),
     proxy: yield* ProxySettings.resolve(given, listening),
+    signIn: yield* SignInSettings.resolve(given, { ...listening, viewer: isViewerOn }),
     logLevel: yield* Logging.setting.resolve(given.logLevel)
   }
 })

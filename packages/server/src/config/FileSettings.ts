@@ -3,6 +3,7 @@ import * as Patterns from "@tachograph/capture/masking/Patterns"
 import * as PriceFile from "@tachograph/prices/PriceFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { existsSync, readFileSync } from "node:fs"
 import { UsageError } from "../terminal/CliErrors.ts"
 import * as Setting from "./Setting.ts"
@@ -36,6 +37,18 @@ export const prices = make(
   "prices",
   "A file with prices of your own, before those of the kept list",
   (file) => PriceFile.parse(readFileSync(file, "utf8"))
+)
+
+/** The option `--oidc-client-secret-file`. */
+export const clientSecret = make(
+  "oidc-client-secret-file",
+  "the client secret",
+  "A file with the secret of this server at the provider",
+  (file) => {
+    const secret = readFileSync(file, "utf8").trim()
+    if (secret === "") throw new Error("it is empty")
+    return Redacted.make(secret)
+  }
 )
 
 /** The option `--redact`: a list of patterns, which can be used. */

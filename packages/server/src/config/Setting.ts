@@ -6,6 +6,7 @@ import { nearest } from "@tachograph/capture/Spelling"
 import { Flag } from "effect/cli"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { UsageError } from "../terminal/CliErrors.ts"
 
 const prefix = "TACHOGRAPH_"
@@ -68,6 +69,18 @@ export const makeSwitch = ({ description, name }: { readonly name: string; reado
       const message = `${variable} is ${JSON.stringify(text)}: expected yes or no`
       return Effect.mapError(Effect.fromOption(parseSwitch(text)), () => new UsageError({ message }))
     }
+  }
+}
+
+/** A secret, which only the environment has: other users of the machine can read command lines. */
+export const makeSecret = (name: string) => {
+  const variable = variableOf(name)
+  return {
+    variable,
+    resolve: Effect.sync((): Redacted.Redacted | undefined => {
+      const text = process.env[variable]
+      return text ? Redacted.make(text) : undefined
+    })
   }
 }
 

@@ -120,12 +120,13 @@ export const define = ({ describe, fixture, it }: Cases) => {
     it("tells a key its project and its scopes, and what the server is", async () => {
       const { as, issue } = fixture()
       for (const held of [["read"], ["record", "read"], ["admin"]] as const) {
-        const { key } = await issue({ scopes: held, project: "é/ü" })
+        const { id, key } = await issue({ scopes: held, project: "é/ü" })
         const { body, status } = await as(key).get("/api/v1/me?unknown=1")
         expect([status, body]).toEqual([
           200,
           {
             project: "é/ü",
+            actor: id,
             scopes: held,
             version: expect.stringMatching(/^\d+\.\d+\.\d+/),
             retention_ms: null,

@@ -53,7 +53,7 @@ export const Header = ({ me }: Props) => {
         <button type="button" class="quiet" onClick={() => setPaletteOpen(true)} title="Go to anything (Ctrl K, ⌘K)">
           Go to…
         </button>
-        <ProjectMenu project={me.project} />
+        <ProjectMenu me={me} />
         <ZoneMenu />
         <button
           type="button"

@@ -3,24 +3,25 @@ import { useState } from "preact/hooks"
 import { titleOf } from "../parts/States.tsx"
 import * as Client from "../server/Client.ts"
 import * as Key from "../server/Key.ts"
+import type { Me } from "../server/Types.ts"
 import { Plain } from "../text/Plain.tsx"
 import { LogOut } from "./LogOut.tsx"
 import { Choice, Menu } from "./Menu.tsx"
 
 interface Props {
-  readonly project: string
+  readonly me: Me
 }
 
-export const ProjectMenu = ({ project }: Props) => (
-  <Menu label="Project" value={project}>
+export const ProjectMenu = ({ me }: Props) => (
+  <Menu label="Project" value={me.project}>
     {(close) => {
-      const others = Key.projects().filter((name) => name !== project)
+      const others = Key.projects().filter((name) => name !== me.project)
       return (
         <>
           {others.length > 0 && (
             <>
               <Choice isChosen choose={close}>
-                <Plain text={project} />
+                <Plain text={me.project} />
               </Choice>
               {others.map((name) => (
                 <Choice key={name} isChosen={false} choose={() => Key.open(name)}>
@@ -30,10 +31,7 @@ export const ProjectMenu = ({ project }: Props) => (
             </>
           )}
           {Key.get() === undefined ? (
-            <>
-              <p class="hint">You see what your login opens.</p>
-              <LogOut />
-            </>
+            <LogOut actor={me.actor} />
           ) : (
             <>
               <p class="hint">A key opens one project. Another project needs another key.</p>

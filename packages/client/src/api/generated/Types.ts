@@ -285,6 +285,7 @@ export interface IdempotencyKeyReused {
 
 export interface Me {
   readonly project: string
+  readonly actor: string
   readonly scopes: ReadonlyArray<"record" | "read" | "admin">
   readonly version: string
   readonly retention_ms: number | null

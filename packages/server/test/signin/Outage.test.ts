@@ -1,0 +1,54 @@
+import { HttpClient } from "@tachograph/testkit"
+import { join } from "node:path"
+import { expect, it, vi } from "vitest"
+import { temporaryFolder } from "../TachographProcess.ts"
+import * as OidcProvider from "./OidcProvider.ts"
+import { apiKey, freePort, start, startAt } from "./Served.ts"
+import { Visitor } from "./Visitor.ts"
+
+it("starts without the provider, says that signing in does not work, and heals by itself", async () => {
+  const [port, providerPort] = [await freePort(), await freePort()]
+  const { url } = await startAt(port, `http://127.0.0.1:${providerPort}`)
+  const ann = new Visitor(url)
+  const answer = await ann.ask("/login")
+  expect(answer.status).toBe(503)
+  expect(answer.text).toContain("The identity provider does not answer")
+  expect((await HttpClient.open(url, apiKey).get("/api/v1/me")).status).toBe(200)
+  await OidcProvider.start(url, { port: providerPort })
+  await ann.signIn("ann")
+  expect((await ann.api("GET", "/me")).status).toBe(200)
+})
+
+it("says it where the provider does not answer at the end, and signs nobody in", async () => {
+  const { provider, url } = await start()
+  const ann = new Visitor(url)
+  const back = await ann.comeBackAs("ann")
+  provider.forge = () => {
+    throw new Error("the provider breaks")
+  }
+  const answer = await ann.ask(back)
+  expect([answer.status, ann.cookies.has("__Host-tachograph")]).toEqual([503, false])
+  provider.forge = undefined
+  await ann.signIn("ann")
+})
+
+it("keeps people signed in over a restart and in several servers, and signs them out of all", async () => {
+  const args = ["--storage", `sqlite:${join(temporaryFolder(), "tachograph.db")}`]
+  const { port, provider, stop, url } = await start({}, { args })
+  const ann = new Visitor(url)
+  await ann.signIn("ann")
+  await stop()
+  const first = await startAt(port, provider.url, { args })
+  const second = await startAt(await freePort(), provider.url, { args, cacheTtl: "100 millis" })
+  const elsewhere = new Visitor(second.url, ann.cookies)
+  expect((await ann.api("GET", "/me")).status).toBe(200)
+  expect((await elsewhere.api("GET", "/me")).status).toBe(200)
+  // Another secret than the one that sealed it.
+  const other = await startAt(await freePort(), provider.url, {
+    args,
+    env: { TACHOGRAPH_OIDC_CLIENT_SECRET: "another" }
+  })
+  expect((await new Visitor(other.url, ann.cookies).api("GET", "/me")).status).toBe(401)
+  await ann.ask("/logout", { method: "POST", headers: { origin: first.url } })
+  await vi.waitFor(async () => expect((await elsewhere.api("GET", "/me")).status).toBe(401), { timeout: 60_000 })
+})
