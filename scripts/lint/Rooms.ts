@@ -265,7 +265,7 @@ export const roomsByPackage: Readonly<Record<string, ReadonlyArray<Room>>> = {
       ...["SqlFailure.ts", "dialect", "sql", "names", "filter"]
     ),
     room("rollup", "rollup keeps what events add up to.", "SqlFailure.ts", "dialect", "sql", "names"),
-    room("usage", "usage reads what events add up to.", "dialect", "sql", "names", "rollup"),
+    room("usage", "usage reads what events add up to.", "dialect", "sql", "names", "filter", "rollup"),
     room("append", "append writes events.", "dialect", "sql", "names", "space", "rollup"),
     room(
       "erase",

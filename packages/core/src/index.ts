@@ -47,10 +47,18 @@ export { LocalTime } from "./rollup/LocalTime.ts"
 export * as RowChecksum from "./rollup/RowChecksum.ts"
 export * as SessionOrder from "./rollup/SessionOrder.ts"
 export * as SessionParts from "./rollup/SessionParts.ts"
-export type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "./rollup/SessionQuery.ts"
-export { type Countable, type FirstCall, Tally } from "./rollup/Tally.ts"
+export * as Peaks from "./rollup/Peaks.ts"
+export { figureOf, type Rank, Ranking, valueOf } from "./rollup/Ranking.ts"
+export * as SessionDigest from "./rollup/SessionDigest.ts"
+export * as SessionFigures from "./rollup/SessionFigures.ts"
+export { SessionGroups } from "./rollup/SessionSums.ts"
+export * as UsageSort from "./rollup/UsageSort.ts"
+export { type CallSort, callSorts, type Order, type Sort, sorts } from "./domain/Sort.ts"
+export type { SessionFilter, SessionPlace, SessionQuery, SessionRanking, StoredSession } from "./rollup/SessionQuery.ts"
+export type { Countable } from "./rollup/Countable.ts"
+export { type FirstCall, Tally } from "./rollup/Tally.ts"
 export * as TimeRanges from "./rollup/TimeRanges.ts"
-export { type GroupKey, UsageGroups } from "./rollup/UsageGroups.ts"
+export { type GroupKey, type GroupPage, UsageGroups } from "./rollup/UsageGroups.ts"
 export type { UsagePage, UsageQuery } from "./rollup/UsageQuery.ts"
 export type { FollowedEvent, FollowedEvents } from "./follow/Follower.ts"
 export type { FollowPosition } from "./follow/FollowPosition.ts"
@@ -142,7 +150,15 @@ export type {
 } from "./storage/Erasing.ts"
 export type { DerivedCheck, DerivedPlace } from "./storage/Derived.ts"
 export type { ListedPack, ListedShared, NextSession, PackPage, SessionEvent, TableCheck } from "./storage/Inventory.ts"
-export type { AuditQuery, EventQuery, FieldFilter, ListPage, ListQuery } from "./storage/Lists.ts"
+export type {
+  AuditQuery,
+  EventQuery,
+  EventRank,
+  EventRanking,
+  FieldFilter,
+  ListPage,
+  ListQuery
+} from "./storage/Lists.ts"
 export {
   maxPageParts as maxWaitingPageParts,
   merge as mergeWaiting,

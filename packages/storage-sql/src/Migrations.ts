@@ -10,6 +10,7 @@ import partlyPriced from "./migrations/0006PartlyPriced.ts"
 import waitingParts from "./migrations/0007WaitingParts.ts"
 import steps from "./migrations/0008Steps.ts"
 import failures from "./migrations/0009Failures.ts"
+import sessionFigures from "./migrations/0010SessionFigures.ts"
 
 /**
  * Forward only: released migrations are never edited. The database keeps the names. One that begins with `compatible_`, such as
@@ -24,7 +25,8 @@ const migrations = {
   "0006_partly_priced": partlyPriced,
   "0007_waiting_parts": waitingParts,
   "0008_steps": steps,
-  "0009_failures": failures
+  "0009_failures": failures,
+  "0010_session_figures": sessionFigures
 }
 
 /** The names of all migrations, in their order. */

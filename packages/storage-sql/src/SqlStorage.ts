@@ -34,6 +34,7 @@ import * as Watermark from "./read/Watermark.ts"
 import * as Derivation from "./rollup/Derivation.ts"
 import * as RollupCheck from "./rollup/RollupCheck.ts"
 import * as SessionQueries from "./usage/SessionQueries.ts"
+import * as SortedEvents from "./usage/SortedEvents.ts"
 import * as UsageQueries from "./usage/UsageQueries.ts"
 import * as ReplaceFacts from "./reindex/ReplaceFacts.ts"
 import * as Resources from "./resources/Resources.ts"
@@ -142,6 +143,7 @@ const make = Effect.fnUntraced(function* ({
       ...SessionStates.make(sql, projects),
       ...StepQueries.make(sql, projects),
       ...SessionQueries.make(sql, projects, watermark),
+      ...SortedEvents.make(sql, projects),
       ...UsageQueries.make(sql, projects),
       ...RollupCheck.make(sql, projects),
       ...Waiting.make(sql, projects),

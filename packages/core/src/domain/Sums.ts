@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /** US dollars: a decimal number as text, and in memory whole billionths. A sum may be more than a number can hold. */
-const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(
+export const NanoDollars = Schema.String.check(Schema.isPattern(usdPattern)).pipe(
   Schema.decodeTo(
     Schema.BigInt,
     SchemaTransformation.transform({

@@ -13,6 +13,13 @@ export const make = (projects: MemoryProjects): Derived => ({
     Effect.map(Clock.currentTimeMillis, (now) =>
       MemoryRollups.listSessions(projects.read(project), query, projects.read(project).watermark(now))
     ),
+  rankSessions: (project, query) => Effect.sync(() => MemoryRollups.rankSessions(projects.read(project), query)),
+  rankEvents: (project, query) =>
+    Effect.sync(() => {
+      const found = MemoryRollups.rankEvents(projects.read(project), query)
+      const page = found.slice(0, query.limit)
+      return { rows: page.map(([stored]) => stored), next: found.length > query.limit ? page.at(-1)![1] : undefined }
+    }),
   sessionSummary: (project, session) =>
     Effect.sync(() => {
       const found = projects.read(project).sessions.get(session)

@@ -12,11 +12,23 @@ import * as GroupValues from "../rollup/GroupValues.ts"
 import { LocalTime } from "../rollup/LocalTime.ts"
 import * as SessionOrder from "../rollup/SessionOrder.ts"
 import * as SessionParts from "../rollup/SessionParts.ts"
-import type { SessionFilter, SessionPlace, SessionQuery, StoredSession } from "../rollup/SessionQuery.ts"
+import * as Peaks from "../rollup/Peaks.ts"
+import { figureOf, type Rank, Ranking, valueOf } from "../rollup/Ranking.ts"
+import * as SessionFigures from "../rollup/SessionFigures.ts"
+import type {
+  SessionFilter,
+  SessionPlace,
+  SessionQuery,
+  SessionRanking,
+  StoredSession
+} from "../rollup/SessionQuery.ts"
+import { SessionGroups } from "../rollup/SessionSums.ts"
 import { Tally } from "../rollup/Tally.ts"
-import { type GroupKey, UsageGroups } from "../rollup/UsageGroups.ts"
+import { type GroupKey, type GroupPage, UsageGroups } from "../rollup/UsageGroups.ts"
 import type { UsagePage, UsageQuery } from "../rollup/UsageQuery.ts"
-import type { ListPage } from "../storage/Lists.ts"
+import * as UsageSort from "../rollup/UsageSort.ts"
+import * as EventMatch from "../storage/EventMatch.ts"
+import type { EventRank, EventRanking, ListPage } from "../storage/Lists.ts"
 import type { MemoryProject } from "./MemoryProject.ts"
 import type { MemorySession } from "./MemorySession.ts"
 
@@ -34,12 +46,13 @@ type Entry = MemoryProject["events"][number]
 const partsOf = (project: MemoryProject, entries: ReadonlyArray<Entry>): ReadonlyArray<SessionParts.SessionPart> => {
   const parts = new Map<string, SessionParts.SessionPart>()
   for (const { id, summary } of entries) {
-    const names = { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) }
+    const api = ProviderNames.apiCodes[summary.api]
+    const names = { ...numbersOf(project, summary), api, ...SessionParts.modelsOf(summary) }
     const key = JSON.stringify(names)
     const found = parts.get(key)
     const tally = found?.tally ?? new Tally()
     tally.add(summary)
-    const ends = SessionParts.endsOf({ id, atMs: CallTime.of(summary) })
+    const ends = SessionParts.endsOf({ ...summary, id, atMs: CallTime.of(summary) })
     parts.set(key, { ...names, ...SessionParts.joined(found, ends), tally })
   }
   return Array.from(parts.values())
@@ -151,13 +164,63 @@ export const listSessions = (
   }
 }
 
-export const sumUsage = (
+/** Sessions with their figures, in the order of their numbers. */
+const bySession = (project: MemoryProject) =>
+  Array.from(Map.groupBy(project.events, ({ session }) => session)).sort(([a], [b]) => a.state.number - b.state.number)
+
+export const rankSessions = (
   project: MemoryProject,
-  { after, fromMs, groupBy, limit, timeZone, toMs, ...query }: UsageQuery
-): UsagePage => {
+  { after, fromMs = 0, limit, order, sort, toMs = Number.POSITIVE_INFINITY, ...names }: SessionRanking
+): ListPage<StoredSession, Rank> => {
+  const filter = filterOf(project, names)
+  const ranking = new Ranking(order, limit, after)
+  const parts = new Map<number, ReadonlyArray<SessionParts.SessionPart>>()
+  for (const [session, entries] of bySession(project)) {
+    const own = partsOf(project, entries)
+    const lastMs = SessionParts.lastMsOf(own)
+    if (!SessionParts.isSessionMatch(filter, own) || lastMs < fromMs || lastMs >= toMs) continue
+    const { number } = session.state
+    const ends = { firstMs: Math.min(...own.map(({ firstMs }) => firstMs)), lastMs }
+    const figures = own.map(({ tally }) => SessionFigures.ofTally(tally)).reduce(SessionFigures.sumOf)
+    ranking.add({ value: valueOf(figureOf(sort, figures, ends), order), number })
+    parts.set(number, own)
+  }
+  const { next, rows } = ranking.page
+  return {
+    rows: rows.map(({ number }) => {
+      const session = project.sessionsByNumber.get(number)!
+      const entries = project.events.filter((entry) => entry.session === session)
+      return summaryOf(project, session, entries, parts.get(number)!)
+    }),
+    next
+  }
+}
+
+const figureOfCall = (summary: EventSummary, sort: EventRanking["sort"]): number | null => {
+  if (sort === "tokens") return Peaks.tokensOf(summary)
+  return sort === "cost" ? summary.costUsd : summary.durationMs
+}
+
+export const rankEvents = (
+  project: MemoryProject,
+  { after, fields, limit, sort, ...query }: EventRanking
+): ReadonlyArray<readonly [Entry, EventRank]> => {
+  const isMatch = EventMatch.of(query, fields)
+  const isBehind = ({ id, value }: EventRank) =>
+    after === undefined || value < after.value || (value === after.value && id < after.id)
+  return project.events
+    .filter(({ summary }) => isMatch(summary))
+    .flatMap((entry) => {
+      const value = figureOfCall(entry.summary, sort)
+      return value === null || !isBehind({ value, id: entry.id }) ? [] : [[entry, { value, id: entry.id }] as const]
+    })
+    .sort(([, a], [, b]) => b.value - a.value || (a.id < b.id ? 1 : -1))
+    .slice(0, limit + 1)
+}
+
+/** What groups entries. */
+const keysBy = (project: MemoryProject, { groupBy, timeZone }: UsageQuery) => {
   const time = new LocalTime(timeZone)
-  const groups = new UsageGroups({ after, limit })
-  const filter = filterOf(project, query)
   const keyOf = ({ session, summary }: Entry, dimension: Dimension): GroupKey => {
     const numbers = numbersOf(project, summary)
     switch (dimension) {
@@ -179,19 +242,48 @@ export const sumUsage = (
         return ProviderNames.apiCodes[summary.api]
     }
   }
-  for (const entry of project.events) {
-    const { summary } = entry
+  return { time, keysOf: (entry: Entry) => groupBy.map((dimension) => keyOf(entry, dimension)) }
+}
+
+const matcherOf = (project: MemoryProject, { api, fromMs, people, toMs, ...query }: UsageQuery) => {
+  const filter = filterOf(project, query)
+  return ({ summary }: Entry): boolean => {
     const at = CallTime.of(summary)
-    if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at >= toMs)) continue
-    if (query.api !== undefined && summary.api !== query.api) continue
-    if (!SessionParts.isMatch(filter, { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) })) continue
-    groups.of(groupBy.map((dimension) => keyOf(entry, dimension)))?.add(summary)
+    if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at >= toMs)) return false
+    if (api !== undefined && summary.api !== api) return false
+    if (people !== undefined && (summary.person === null || !people.includes(summary.person))) return false
+    return SessionParts.isMatch(filter, { ...numbersOf(project, summary), ...SessionParts.modelsOf(summary) })
+  }
+}
+
+export const sumUsage = (project: MemoryProject, query: UsageQuery): UsagePage => {
+  const { groupBy, sort } = query
+  const { keysOf, time } = keysBy(project, query)
+  const entries = project.events.filter(matcherOf(project, query))
+  const sessions = new SessionGroups()
+  for (const entry of entries.toSorted((a, b) => a.session.state.number - b.session.state.number)) {
+    const { session, summary } = entry
+    sessions.of(keysOf(entry)).add(session.state.number, SessionFigures.ofEvent(summary), CallTime.of(summary))
+  }
+  const groupsOf = (page: ConstructorParameters<typeof UsageGroups>[0]) => {
+    const groups = new UsageGroups(page)
+    for (const entry of entries) groups.of(keysOf(entry))?.add(entry.summary)
+    return groups
   }
   const nameOf = (dimension: Dimension, key: number): string | null => {
     if (dimension === "session") return project.sessionsByNumber.get(key)!.id
     if (dimension === "person") return Array.from(project.people).find(([, { number }]) => number === key)![0]
     return Array.from(project.agents).find(([, { agent }]) => agent.number === key)![0]
   }
-  const { groups: found, next } = groups.page
-  return { groups: found.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, time, nameOf)), next }
+  const toPage = ({ groups, next }: GroupPage): UsagePage => ({
+    groups: groups.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, sessions.get(keys), time, nameOf)),
+    next
+  })
+  if (sort === undefined) return toPage(groupsOf(query).page)
+  const sorted =
+    sort === "duration"
+      ? UsageSort.ofTallies(groupsOf({ limit: entries.length }), sort)
+      : UsageSort.ofSessions(sessions, sort)
+  const { keys, next } = UsageSort.pageOf(sorted, query)
+  return { ...toPage(groupsOf({ limit: keys.length, only: keys }).page), next }
 }

@@ -1,17 +1,29 @@
 /** The values of groups, as an answer says them. */
+import * as DateTime from "effect/DateTime"
 import * as ProviderNames from "../domain/ProviderNames.ts"
 import type { Dimension, UsageGroup } from "../domain/UsageGroup.ts"
 import { LocalTime } from "./LocalTime.ts"
 import type { GroupKey } from "./UsageGroups.ts"
+import type { SessionSums } from "./SessionSums.ts"
 import type { Tally } from "./Tally.ts"
 
 const fieldOf = (dimension: Dimension) => (dimension === "agent_version" ? "agentVersion" : dimension)
 
-/** `nameOf` says the name behind a key that is a number. */
+const noSums = { sessions: null, unpricedSessions: null, costUsdPerSession: null, lastEventAt: null }
+
+const ofSessions = (sums: SessionSums) => ({
+  sessions: sums.sessions,
+  unpricedSessions: sums.unpricedSessions,
+  costUsdPerSession: sums.costPerSession,
+  lastEventAt: DateTime.makeUnsafe(sums.lastMs)
+})
+
+/** `nameOf` says the name behind a key that is a number. Without `sums`, what sessions add up to is not known. */
 export const of = (
   dimensions: ReadonlyArray<Dimension>,
   keys: ReadonlyArray<GroupKey>,
   tally: Tally,
+  sums: SessionSums | undefined,
   time: LocalTime,
   nameOf: (dimension: Dimension, key: number) => string | null
 ): UsageGroup => {
@@ -23,5 +35,10 @@ export const of = (
     return nameOf(dimension, key)
   }
   const values = dimensions.map((dimension, index) => [fieldOf(dimension), valueOf(dimension, keys[index]!)])
-  return { ...Object.fromEntries(values), ...tally.sums, ...tally.durationPercentiles }
+  return {
+    ...Object.fromEntries(values),
+    ...tally.sums,
+    ...(sums === undefined ? noSums : ofSessions(sums)),
+    ...tally.durationPercentiles
+  }
 }

@@ -1,6 +1,8 @@
 /** The calls of a session, added up by who made them: what a summary of the session is made of. Names are numbers here. */
 import type { EventId } from "../domain/Event.ts"
 import * as EventTime from "../domain/EventTime.ts"
+import * as Peaks from "./Peaks.ts"
+import type { Countable } from "./Countable.ts"
 import { Tally } from "./Tally.ts"
 
 /** Where some calls begin and end. */
@@ -13,6 +15,8 @@ export interface Ends {
   readonly last: EventId
   /** When the last call took place (epoch ms). */
   readonly lastMs: number
+  /** No call is beyond them. */
+  readonly peaks: Peaks.Peaks
 }
 
 /** The calls of a session that have the same names. */
@@ -22,6 +26,8 @@ export interface SessionPart extends Ends {
   readonly agentVersion: number
   /** 0 for none. */
   readonly person: number
+  /** As it is stored. */
+  readonly api: number
   /** The model that was asked for, or the one that answered where that is not known; empty for none. */
   readonly model: string
   /** The model that answered, if it is another one; else empty. */
@@ -30,9 +36,10 @@ export interface SessionPart extends Ends {
 }
 
 /** The ends of one call. Damage makes times that no call has: they become the nearest one. */
-export const endsOf = ({ atMs, id }: { readonly id: EventId; readonly atMs: number }): Ends => {
+export const endsOf = (event: Countable & { readonly id: EventId; readonly atMs: number }): Ends => {
+  const { atMs, id } = event
   const ms = EventTime.of(EventTime.firstIdOf(atMs))
-  return { first: id, firstMs: ms, last: id, lastMs: ms }
+  return { first: id, firstMs: ms, last: id, lastMs: ms, peaks: Peaks.of(event) }
 }
 
 /** The ends of two groups of calls together. */
@@ -40,7 +47,13 @@ export const joined = (a: Ends | undefined, b: Ends): Ends => {
   if (a === undefined) return b
   const isBefore = b.firstMs < a.firstMs || (b.firstMs === a.firstMs && b.first < a.first)
   const { first, firstMs } = isBefore ? b : a
-  return { first, firstMs, last: b.last > a.last ? b.last : a.last, lastMs: Math.max(a.lastMs, b.lastMs) }
+  return {
+    first,
+    firstMs,
+    last: b.last > a.last ? b.last : a.last,
+    lastMs: Math.max(a.lastMs, b.lastMs),
+    peaks: Peaks.joined(a.peaks, b.peaks)
+  }
 }
 
 /** When the last call of some parts took place (epoch ms). */

@@ -4,6 +4,8 @@ import type { AgentVersionName } from "../domain/AgentVersion.ts"
 import type { EventId } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { SessionRank } from "../domain/SessionRank.ts"
+import type { Sort } from "../domain/Sort.ts"
+import type { Rank } from "./Ranking.ts"
 import type { SessionSummary } from "../domain/SessionSummary.ts"
 
 /** A session matches if one kind of its calls has all of the names. */
@@ -53,6 +55,13 @@ export interface SessionQuery extends SessionFilter {
   readonly toMs?: number | undefined
   /** At least 1. */
   readonly limit: number
+}
+
+/** Sessions sorted by what their calls add up to. A session whose figures change while pages are read may be on two of them, or on none. */
+export interface SessionRanking extends SessionFilter, Pick<SessionQuery, "order" | "fromMs" | "toMs" | "limit"> {
+  readonly sort: Sort
+  /** The last session of the page before. */
+  readonly after?: Rank | undefined
 }
 
 /** What a storage says of a session. */

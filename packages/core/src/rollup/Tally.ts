@@ -1,24 +1,11 @@
 /** What some events add up to, with their durations: in memory, and in the bytes in which it is kept. */
-import type { EventId, EventSummary } from "../domain/Event.ts"
+import type { EventId } from "../domain/Event.ts"
 import type { Sums } from "../domain/Sums.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import { ByteReader, ByteWriter, toBuffer } from "../payload/format/Bytes.ts"
+import type { Countable } from "./Countable.ts"
 import { Durations } from "./Durations.ts"
-
-/** What is added up of an event. */
-export type Countable = Pick<
-  EventSummary,
-  | "errorType"
-  | "inputTokens"
-  | "outputTokens"
-  | "cacheReadTokens"
-  | "cacheWriteTokens"
-  | "reasoningTokens"
-  | "costUsd"
-  | "statedCostUsd"
-  | "unpricedParts"
-  | "durationMs"
->
+import type { Peaks } from "./Peaks.ts"
 
 /** The place of each in the stored bytes. None may change. */
 const places = {
@@ -37,10 +24,11 @@ type Counters = Record<keyof typeof places, number>
 
 const counters = (Object.keys(places) as ReadonlyArray<keyof Counters>).toSorted((a, b) => places[a] - places[b])
 
-/** The first of the calls of a session. */
+/** What the row of a session also keeps of its calls: the first one, and the largest figures. */
 export interface FirstCall {
   readonly first: EventId
   readonly firstMs: number
+  readonly peaks: Peaks
 }
 
 const idBytes = 16
@@ -120,6 +108,9 @@ export class Tally {
     if (first !== undefined) {
       writer.bytes(toBuffer(Uuid.toBytes(first.first)))
       writer.integer(first.firstMs)
+      writer.integer(first.peaks.durationMs)
+      writer.integer(first.peaks.cost)
+      writer.integer(first.peaks.tokens)
     }
     for (const name of counters) writer.integer(this.#counters[name])
     writer.integer(Number(this.#cost / nanosOfDollar))
@@ -132,7 +123,11 @@ export class Tally {
   static fromBytes(bytes: Uint8Array, hasFirst: boolean) {
     const reader = new ByteReader(toBuffer(bytes))
     const first: FirstCall | undefined = hasFirst
-      ? { first: Uuid.fromBytes(reader.bytes(idBytes)) as EventId, firstMs: reader.integer() }
+      ? {
+          first: Uuid.fromBytes(reader.bytes(idBytes)) as EventId,
+          firstMs: reader.integer(),
+          peaks: { durationMs: reader.integer(), cost: reader.integer(), tokens: reader.integer() }
+        }
       : undefined
     const tally = new Tally()
     for (const name of counters) tally.#counters[name] = reader.integer()

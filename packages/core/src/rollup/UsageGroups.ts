@@ -37,23 +37,37 @@ const compare = (a: ReadonlyArray<GroupKey>, b: ReadonlyArray<GroupKey>): number
 /** Groups that are kept beside those of the page until the largest are dropped. */
 const slack = 1_000
 
+const nameOf = (keys: ReadonlyArray<GroupKey>): string | GroupKey =>
+  keys.length === 1 ? keys[0]! : JSON.stringify(keys)
+
+interface Page {
+  readonly after?: ReadonlyArray<GroupKey> | undefined
+  readonly limit: number
+  /** The keys of the only groups that are wanted, in their order. */
+  readonly only?: ReadonlyArray<ReadonlyArray<GroupKey>> | undefined
+}
+
 export class UsageGroups {
   readonly #after: ReadonlyArray<GroupKey> | undefined
   readonly #limit: number
+  /** The places of the only groups that are wanted. */
+  readonly #only: ReadonlyMap<string | GroupKey, number> | undefined
   readonly #groups = new Map<string | GroupKey, Group>()
   /** Groups above it have been dropped. */
   #last: ReadonlyArray<GroupKey> | undefined
 
-  constructor({ after, limit }: { readonly after?: ReadonlyArray<GroupKey> | undefined; readonly limit: number }) {
+  constructor({ after, limit, only }: Page) {
     this.#after = after
     this.#limit = limit
+    this.#only = only && new Map(only.map((keys, place) => [nameOf(keys), place]))
   }
 
   /** The sums of the group with these keys; undefined if it is not on this page. */
   of(keys: ReadonlyArray<GroupKey>): Tally | undefined {
-    const name = keys.length === 1 ? keys[0]! : JSON.stringify(keys)
+    const name = nameOf(keys)
     const found = this.#groups.get(name)
     if (found !== undefined) return found.tally
+    if (this.#only !== undefined && !this.#only.has(name)) return undefined
     if (this.#after !== undefined && compare(keys, this.#after) <= 0) return undefined
     if (this.#last !== undefined && compare(keys, this.#last) > 0) return undefined
     if (this.#groups.size >= this.#limit + slack) this.#drop()
@@ -68,7 +82,10 @@ export class UsageGroups {
   }
 
   #sorted() {
-    return Array.from(this.#groups).sort(([, a], [, b]) => compare(a.keys, b.keys))
+    const only = this.#only
+    return Array.from(this.#groups).sort(([a, { keys }], [b, other]) =>
+      only === undefined ? compare(keys, other.keys) : only.get(a)! - only.get(b)!
+    )
   }
 
   /** Keeps one more than the page has. */

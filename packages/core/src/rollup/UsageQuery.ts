@@ -4,6 +4,7 @@ import type { AgentVersionName } from "../domain/AgentVersion.ts"
 import type { Api } from "../domain/Event.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { Dimension, UsageGroup } from "../domain/UsageGroup.ts"
+import type { Order, Sort } from "../domain/Sort.ts"
 import type { GroupKey } from "./UsageGroups.ts"
 
 export interface UsageQuery {
@@ -20,7 +21,13 @@ export interface UsageQuery {
   /** The model that was asked for, or the one that answered. */
   readonly model?: string | undefined
   readonly api?: Api | undefined
-  /** The keys of the last group of the page before. */
+  /** Only calls of these people, or of one. */
+  readonly people?: ReadonlyArray<PersonId> | undefined
+  /** Undefined for the order of their keys. Groups of sessions are not sorted. */
+  readonly sort?: Sort | undefined
+  /** Of a sort. */
+  readonly order?: Order | undefined
+  /** The keys of the last group of the page before. Where groups are sorted, how many were on the pages before. */
   readonly after?: ReadonlyArray<GroupKey> | undefined
   /** At least 1. */
   readonly limit: number

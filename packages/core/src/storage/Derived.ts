@@ -2,11 +2,12 @@
 import type { EventId } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
-import type { SessionPlace, SessionQuery, StoredSession } from "../rollup/SessionQuery.ts"
+import type { Rank } from "../rollup/Ranking.ts"
+import type { SessionPlace, SessionQuery, SessionRanking, StoredSession } from "../rollup/SessionQuery.ts"
 import type { UsagePage, UsageQuery } from "../rollup/UsageQuery.ts"
-import type { ListPage } from "./Lists.ts"
+import type { EventRank, EventRanking, ListPage } from "./Lists.ts"
 import type { Result } from "./Result.ts"
-import type { FactsChange, RulesInUse } from "./Stored.ts"
+import type { FactsChange, RulesInUse, StoredSummary } from "./Stored.ts"
 
 /** Where the comparison of what is derived with the events goes on. */
 export interface DerivedPlace {
@@ -44,6 +45,13 @@ export interface Derived {
    * and `next` says where to go on.
    */
   readonly listSessions: (project: ProjectId, query: SessionQuery) => Result<ListPage<StoredSession, SessionPlace>>
+  /** Sessions sorted by what their calls add up to, from some bytes of each. */
+  readonly rankSessions: (project: ProjectId, query: SessionRanking) => Result<ListPage<StoredSession, Rank>>
+  /**
+   * The calls with the largest figures first; those without the figure are left out. Looks at about 5,000 sessions at most, those with the
+   * largest figures first: then the page has fewer calls than `limit`, or none, and `next` says where to go on.
+   */
+  readonly rankEvents: (project: ProjectId, query: EventRanking) => Result<ListPage<StoredSummary, EventRank>>
   /** Undefined if it does not exist, or has no events. */
   readonly sessionSummary: (project: ProjectId, session: SessionId) => Result<StoredSession | undefined>
   /** What events add up to, in groups. */

@@ -5,6 +5,7 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { FailureKey } from "../domain/Failure.ts"
 import type { PersonId } from "../domain/Person.ts"
 import type { SessionId } from "../domain/Session.ts"
+import type { CallSort } from "../domain/Sort.ts"
 
 /** A page of a list whose rows have keys in ascending order. */
 export interface ListQuery<Key> {
@@ -34,6 +35,20 @@ export type FieldFilter = {
   readonly isError?: boolean | undefined
   /** How the call failed. */
   readonly failure?: FailureKey | undefined
+}
+
+/** Where a call is in a list that is sorted by a figure. */
+export interface EventRank {
+  readonly value: number
+  readonly id: EventId
+}
+
+/** Calls sorted by a figure, the largest first. */
+export interface EventRanking extends Omit<EventQuery, "order" | "after"> {
+  readonly sort: Exclude<CallSort, "last">
+  readonly fields: FieldFilter
+  /** The last call of the page before, or where it has come to. */
+  readonly after?: EventRank | undefined
 }
 
 /** Entries of the audit log by their ids, which are in the order of their times. */

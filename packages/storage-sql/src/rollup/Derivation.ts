@@ -10,6 +10,7 @@ import type * as CountedEvent from "./CountedEvent.ts"
 import * as CountedEvents from "./CountedEvents.ts"
 import * as RollupPosition from "./RollupPosition.ts"
 import * as Damages from "./Damages.ts"
+import * as Digests from "./Digests.ts"
 import * as RollupChanges from "./RollupChanges.ts"
 
 /** Whether events may be below the position: their ids were not given for the append. */
@@ -21,6 +22,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
   const repairingRollups = repairing(["rollups"])
   const events = CountedEvents.make(sql)
   const positions = RollupPosition.make(sql)
+  const digests = Digests.make(sql)
   const { exclude, include } = RollupChanges.make(sql, events)
   const toStored = UuidColumn.encoder(sql)
 
@@ -56,7 +58,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     limit: number
   ) {
     const number = yield* projects.find(project)
-    return yield* repairingRollups(deriveNext(number, upTo, limit))
+    return yield* repairingRollups(
+      Effect.tap(deriveNext(number, upTo, limit), (added) =>
+        // Not before all events are in the rows.
+        added < limit ? digests.gather(number, transaction) : Effect.void
+      )
+    )
   })
 
   const deriveNext = Effect.fnUntraced(function* (number: number, upTo: EventId, limit: number) {
@@ -89,7 +96,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
       // Those above the position are added later, or never were.
       const derived = changed.filter(({ id }) => id <= position.last)
       if (derived.length === 0) return position
-      return yield* change(project_id, RollupPosition.edited(position), apply(project_id, derived))
+      const followed = apply(project_id, derived)
+      const forgotten = digests.forget(
+        project_id,
+        derived.map(({ session }) => session)
+      )
+      return yield* change(project_id, RollupPosition.edited(position), Effect.andThen(followed, forgotten))
     })
 
   return {

@@ -29,7 +29,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const stored = yield* rollups.readIntact(project_id, expected)
     const isRight = (rollup: Rollups.Rollup) => {
       const found = stored.get(rollups.nameOf(rollup))
-      if (found === undefined || !Rollups.haveSameEnds(found, rollup)) return false
+      if (found === undefined || !Rollups.hasEndsOf(found, rollup)) return false
       // Rows of sessions, which have a first call, are kept without durations.
       return found.tally.equals(rollup.tally, Rollups.endsOf(rollup))
     }
@@ -97,7 +97,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const countRows = Effect.fnUntraced(function* (project_id: number) {
     const [row] = yield* sql<{ rows: Integer }>`SELECT count(*) AS rows FROM rollups
-      WHERE ${rollups.ofProject(project_id)} AND series <> ${Series.position}`
+      WHERE ${rollups.ofProject(project_id)} AND series NOT IN (${sql.literal(Series.ofNoEvents.join(", "))})`
     return Number(row!.rows)
   })
 

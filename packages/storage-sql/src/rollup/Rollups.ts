@@ -8,7 +8,7 @@
  *
  * In a distributed database the rows of a project are on one node.
  */
-import { Damage, type EventId, RowChecksum, SessionParts, SessionRank, Tally } from "@tachograph/core"
+import { Damage, type EventId, Peaks, RowChecksum, SessionParts, SessionRank, Tally } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -112,10 +112,10 @@ export const of = (project_id: number, row: Row): Rollup => {
 }
 
 /** The ends of a row of a session. */
-export const endsOf = ({ first, firstMs, last, lastMs }: Rollup): SessionParts.Ends | undefined =>
-  first === undefined || firstMs === undefined || last === undefined || lastMs === undefined
+export const endsOf = ({ first, firstMs, last, lastMs, peaks }: Rollup): SessionParts.Ends | undefined =>
+  first === undefined || firstMs === undefined || last === undefined || lastMs === undefined || peaks === undefined
     ? undefined
-    : { first, firstMs, last, lastMs }
+    : { first, firstMs, last, lastMs, peaks }
 
 /** The ends of two rows of a session together, or nothing of other rows. */
 export const joined = (a: Rollup | undefined, b: SessionParts.Ends | undefined): Partial<SessionParts.Ends> =>
@@ -197,8 +197,13 @@ export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup>
   return rollups()
 }
 
-export const haveSameEnds = (a: Rollup, b: Rollup): boolean =>
-  a.first === b.first && a.firstMs === b.firstMs && a.last === b.last && a.lastMs === b.lastMs
+/** Whether a row says where the calls of another one begin and end, and bounds their figures. */
+export const hasEndsOf = (row: Rollup, { first, firstMs, last, lastMs, peaks = Peaks.none }: Rollup): boolean =>
+  row.first === first &&
+  row.firstMs === firstMs &&
+  row.last === last &&
+  row.lastMs === lastMs &&
+  Peaks.include(row.peaks ?? Peaks.none, peaks)
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)

@@ -7,6 +7,8 @@
  * - `people`: also the person.
  * - `both`: names and person.
  *
+ * A `digest` has the figures of 256 sessions.
+ *
  * The time is a slot of some unit. A range of time is made up of the largest units, so that it takes few rows.
  */
 import type { UsageQuery } from "@tachograph/core"
@@ -21,6 +23,13 @@ export type Unit = keyof typeof slotsOf
 
 export const position = 0
 export const session = 1
+
+/** Digests of sessions, in the place of whose number is that of the digest, and up to which event they are. */
+export const digest = 14
+export const digestPosition = 15
+
+/** Rows that are no sums of events. */
+export const ofNoEvents: ReadonlyArray<number> = [position, digest, digestPosition]
 
 /** By what rows say beside their time, and by their units, from the shortest on. None of these numbers, which rows have, may change. */
 export const ofTimes = {
@@ -73,7 +82,7 @@ const nothing = {}
 
 /** The row of its session that an event counts in. */
 export const keyOfSession = (event: CountedEvent): Key =>
-  keyOf(session, 0, event, { session: event.session, person: event.person })
+  keyOf(session, 0, event, { api: event.api, session: event.session, person: event.person })
 
 /** The row of a person and of names with the shortest unit, which has what all other rows of times have of an event. */
 export const keyOfQuarter = (event: CountedEvent): Key =>
@@ -95,8 +104,8 @@ export const keysOfTimes = (event: CountedEvent): ReadonlyArray<Key> => {
 }
 
 /** What rows must say to answer a query. */
-export const detailOf = ({ agent, agentVersion, api, groupBy, model, person }: UsageQuery): Detail => {
-  const isOfPeople = person !== undefined || groupBy.includes("person")
+export const detailOf = ({ agent, agentVersion, api, groupBy, model, people, person }: UsageQuery): Detail => {
+  const isOfPeople = person !== undefined || people !== undefined || groupBy.includes("person")
   const isNamed =
     [agent, agentVersion, api, model].some((name) => name !== undefined) ||
     groupBy.some((dimension) => ["agent", "agent_version", "api", "model"].includes(dimension))

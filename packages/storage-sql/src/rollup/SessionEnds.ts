@@ -27,13 +27,14 @@ export const make = (
   /** Calls `use` with the events of a row, in steps, until it returns true. */
   const search = Effect.fnUntraced(function* (
     project_id: number,
-    { agent, agentVersion, model, person, responseModel, session }: Rollups.Rollup,
+    { agent, agentVersion, api, model, person, responseModel, session }: Rollups.Rollup,
     statementAfter: (row: Row | undefined, ofAgent: Statement.Fragment) => Statement.Fragment,
     use: (ofRow: ReadonlyArray<CountedEvent.CountedEvent>, end: CountedEvent.CountedEvent) => boolean
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const isOfRow = (event: CountedEvent.CountedEvent) =>
       event.agentVersion === agentVersion &&
       event.person === person &&
+      event.api === api &&
       event.model === model &&
       event.responseModel === responseModel
     const ofAgent = sql`project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}
@@ -99,7 +100,8 @@ export const make = (
     const ends = Rollups.endsOf(rollup)
     const first = isFirstErased ? yield* endOf(project_id, rollup, "asc") : ends
     const last = isLastErased ? yield* endOf(project_id, rollup, "desc") : ends
-    return first && last && { first: first.first, firstMs: first.firstMs, last: last.last, lastMs: last.lastMs }
+    if (ends === undefined || first === undefined || last === undefined) return undefined
+    return { ...first, last: last.last, lastMs: last.lastMs, peaks: ends.peaks }
   })
 
   return { left }

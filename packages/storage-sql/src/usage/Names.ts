@@ -85,5 +85,16 @@ export const make = (sql: SqlClient.SqlClient) => {
     } as SessionParts.PartFilter
   })
 
-  return { agents, agentVersions, filterOf, people, sessions }
+  /** The numbers of the people who exist. */
+  const peopleNumbers = Effect.fnUntraced(function* (project_id: number, ids: ReadonlyArray<PersonId>) {
+    const numbers = new Set<number>()
+    for (const chunk of BulkValues.chunks(ids)) {
+      const rows = yield* sql<{ number: Integer }>`SELECT person_number AS number FROM people
+        WHERE project_id = ${project_id} AND ${BulkValues.isAmong(sql, "person_id", "varchar", chunk)}`
+      for (const { number } of rows) numbers.add(Number(number))
+    }
+    return numbers as ReadonlySet<number>
+  })
+
+  return { agents, agentVersions, filterOf, people, peopleNumbers, sessions }
 }

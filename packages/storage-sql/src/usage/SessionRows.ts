@@ -28,8 +28,8 @@ export interface Backlog {
 const addPart = (sessions: PartsOfSessions, session: number, part: SessionParts.SessionPart): void => {
   const parts = sessions.get(session) ?? new Map<string, SessionParts.SessionPart>()
   sessions.set(session, parts)
-  const { agent, agentVersion, model, person, responseModel } = part
-  const key = JSON.stringify([agent, agentVersion, person, model, responseModel])
+  const { agent, agentVersion, api, model, person, responseModel } = part
+  const key = JSON.stringify([agent, agentVersion, person, api, model, responseModel])
   const found = parts.get(key)
   if (found === undefined) return void parts.set(key, part)
   found.tally.merge(part.tally)

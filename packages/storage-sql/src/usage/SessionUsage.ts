@@ -49,6 +49,25 @@ export const make = (sql: SqlClient.SqlClient) => {
     found.forEach(use)
   })
 
+  /** The same of however many sessions, in some steps of whole sessions. */
+  const forEachIn = Effect.fnUntraced(function* (
+    project_id: number,
+    counts: ReadonlyArray<readonly [session: number, events: number]>,
+    times: Pick<UsageQuery, "fromMs" | "toMs">,
+    use: (event: CountedEvent.CountedEvent) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    let step: Array<readonly [number, number]> = []
+    let stepEvents = 0
+    for (const [index, count] of counts.entries()) {
+      step.push(count)
+      stepEvents += count[1]
+      if (stepEvents < eventStep && index < counts.length - 1) continue
+      yield* forEach(project_id, step, times, use)
+      step = []
+      stepEvents = 0
+    }
+  })
+
   /**
    * Calls `use` with the events of the sessions after a number, in some steps of whole sessions, until `isFull` or after about
    * `maxEvents`. Returns the last session that it has looked at, if there may be more.
@@ -102,7 +121,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  return { addAll }
+  return { addAll, forEachIn }
 }
 
 /** Events that one statement reads, about: those of some sessions. */

@@ -1,100 +1,138 @@
 /** Adds events up in groups. */
 import {
-  type Dimension,
   type GroupKey,
-  GroupValues,
   LocalTime,
   type ProjectId,
+  SessionFigures,
+  SessionGroups,
   UsageGroups,
   type UsagePage,
-  type UsageQuery
+  type UsageQuery,
+  UsageSort
 } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type * as Projects from "../names/Projects.ts"
 import type * as CountedEvent from "../rollup/CountedEvent.ts"
 import * as Names from "./Names.ts"
+import * as SessionCosts from "./SessionCosts.ts"
 import * as SessionUsage from "./SessionUsage.ts"
+import * as UsagePages from "./UsagePages.ts"
 import * as UsageRows from "./UsageRows.ts"
+
+type Keys = ReadonlyArray<GroupKey>
+
+/** The first of a page's sessions or people: one of which the page before has had groups may have more of them. */
+const firstAfter = (after: Keys | undefined, first: number): number => {
+  const [key] = after ?? []
+  if (typeof key !== "number") return first
+  return Number.isInteger(key) ? key - 1 : Math.floor(key)
+}
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const names = Names.make(sql)
+  const { toPage } = UsagePages.make(sql)
   const ofSessions = SessionUsage.make(sql)
   const ofTimes = UsageRows.make(sql)
+  const costs = SessionCosts.make(sql)
 
-  const toPage = Effect.fnUntraced(function* (
-    project_id: number,
-    { groupBy }: UsageQuery,
-    time: LocalTime,
-    { groups, next }: UsageGroups["page"]
-  ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
-    const numbersOf = (dimension: Dimension) => {
-      const index = groupBy.indexOf(dimension)
-      return index === -1 ? [] : groups.map(({ keys }) => keys[index]).filter((key) => typeof key === "number")
-    }
-    const namesOf = new Map<Dimension, ReadonlyMap<number, string>>([
-      ["agent", yield* names.agents(project_id, numbersOf("agent"))],
-      ["person", yield* names.people(project_id, numbersOf("person"))],
-      ["session", yield* names.sessions(project_id, numbersOf("session"))]
-    ])
-    const nameOf = (dimension: Dimension, key: number) => namesOf.get(dimension)?.get(key) ?? null
-    return { groups: groups.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, time, nameOf)), next }
-  })
-
-  const sumUsage = Effect.fn("SqlStorage.sumUsage")(function* (project: ProjectId, query: UsageQuery) {
-    const { after, groupBy, limit } = query
-    const number = yield* projects.find(project)
-    const filter = yield* names.filterOf(number, query)
-    const versions = groupBy.includes("agent_version") ? yield* names.agentVersions(number) : undefined
-    const time = new LocalTime(query.timeZone)
-    const groups = new UsageGroups({ after, limit })
-
-    const keyOf = (row: UsageRows.UsageRow, dimension: Dimension): GroupKey => {
-      switch (dimension) {
-        case "hour":
-          return time.hourOf(row.atMs)
-        case "day":
-          return time.dayOf(row.atMs)
-        case "agent_version":
-          return versions!.get(Names.versionKey(row.agent, row.agentVersion)) ?? null
-        case "model":
-          return row.model || null
-        case "person":
-          return row.person || null
-        default:
-          return row[dimension]
-      }
-    }
-    const add: UsageRows.AddUsage = (row, addTo) => {
-      const sums = groups.of(groupBy.map((dimension) => keyOf(row, dimension)))
+  const adderOf =
+    (keysOf: SessionCosts.KeysOf, groups: UsageGroups): UsageRows.AddUsage =>
+    (row, addTo) => {
+      const sums = groups.of(keysOf(row))
       if (sums !== undefined) addTo(sums)
     }
 
+  const isByPeople = ({ people, query }: UsageRows.Asked) =>
+    query.groupBy[0] === "person" && query.person === undefined && people === undefined
+
+  /** Adds all that is asked for, but for sessions, to groups. */
+  const addTo = Effect.fnUntraced(function* (
+    asked: UsageRows.Asked,
+    keysOf: SessionCosts.KeysOf,
+    groups: UsageGroups
+  ): Effect.fn.Return<UsageGroups, SqlError.SqlError> {
+    const add = adderOf(keysOf, groups)
+    if (!isByPeople(asked)) yield* ofTimes.addAll(asked, add)
+    else for (let last: number | undefined = -1; last !== undefined;) last = yield* ofTimes.addPeople(asked, last, add)
+    return groups
+  })
+
+  /** Takes events of sessions, in the order of these, for the groups and for what the sessions add up to. */
+  const eventsTo = (
+    { filter, people, query }: UsageRows.Asked,
+    keysOf: SessionCosts.KeysOf,
+    groups: UsageGroups,
+    sessions: SessionGroups
+  ) => {
+    const isMatch = UsageRows.matcherOf(query, filter, people)
+    return (event: CountedEvent.CountedEvent) => {
+      if (!isMatch(event)) return
+      const keys = keysOf(event)
+      const sums = groups.of(keys)
+      if (sums === undefined) return
+      sums.add(event)
+      sessions.of(keys).add(event.session, SessionFigures.ofEvent(event), event.atMs)
+    }
+  }
+
+  /** A page in the order of the keys. */
+  const inOrder = Effect.fnUntraced(function* (
+    asked: UsageRows.Asked,
+    keysOf: SessionCosts.KeysOf
+  ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
+    const { project_id, query } = asked
+    const { after, groupBy } = query
+    const groups = new UsageGroups(query)
+    const isFull = () => groups.isFull
     // Between all groups of this session or person and those of the next one.
-    const pageAfter = (last: number | undefined) =>
-      Effect.map(toPage(number, query, time, groups.page), (page) =>
+    const pageAfter = (sessions: SessionGroups | undefined, last: number | undefined) =>
+      Effect.map(toPage(asked, sessions, groups.page), (page) =>
         page.next !== undefined || last === undefined ? page : { ...page, next: [last + 0.5] }
       )
-    // One of which a page has had groups may have more of them.
-    const [key] = after ?? []
-    const before = (first: number) => {
-      if (typeof key !== "number") return first
-      return Number.isInteger(key) ? key - 1 : Math.floor(key)
+    if (groupBy[0] === "session") {
+      const sessions = new SessionGroups()
+      const use = eventsTo(asked, keysOf, groups, sessions)
+      return yield* pageAfter(sessions, yield* ofSessions.addAll(project_id, query, firstAfter(after, 0), use, isFull))
     }
-    const isFull = () => groups.isFull
+    // Before the calls, so that no group has more sessions than calls.
+    const sessions = yield* costs.read(asked, keysOf)
+    if (!isByPeople(asked)) return yield* toPage(asked, sessions, (yield* addTo(asked, keysOf, groups)).page)
+    const add = adderOf(keysOf, groups)
+    return yield* pageAfter(sessions, yield* ofTimes.addPeople(asked, firstAfter(after, -1), add, isFull))
+  })
 
-    if (groupBy[0] === "person" && query.person === undefined) {
-      return yield* pageAfter(yield* ofTimes.addPeople(number, query, time, filter, before(-1), add, isFull))
-    }
-    if (groupBy[0] !== "session") {
-      yield* ofTimes.addAll(number, query, time, filter, add)
-      return yield* toPage(number, query, time, groups.page)
-    }
-    const isMatch = UsageRows.matcherOf(query, filter)
-    const addEvent = (event: CountedEvent.CountedEvent) => {
-      if (isMatch(event)) add(event, (sums) => sums.add(event))
-    }
-    return yield* pageAfter(yield* ofSessions.addAll(number, query, before(0), addEvent, isFull))
+  /** A page of groups that are sorted by what they add up to. None of them is a session. */
+  const inSort = Effect.fnUntraced(function* (
+    asked: UsageRows.Asked,
+    keysOf: SessionCosts.KeysOf,
+    sort: NonNullable<UsageQuery["sort"]>
+  ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
+    const { query } = asked
+    const sessions = yield* costs.read(asked, keysOf)
+    const all = Number.MAX_SAFE_INTEGER
+    const sorted =
+      sort === "duration" || sessions === undefined
+        ? UsageSort.ofTallies(yield* addTo(asked, keysOf, new UsageGroups({ limit: all })), sort)
+        : UsageSort.ofSessions(sessions, sort)
+    const { keys, next } = UsageSort.pageOf(sorted, query)
+    const groups = new UsageGroups({ limit: all, only: keys })
+    const place = query.groupBy.indexOf("person")
+    const people = place === -1 ? asked.people : new Set(keys.map((each) => Number(each[place] ?? 0)))
+    yield* addTo({ ...asked, people }, keysOf, groups)
+    return { ...(yield* toPage(asked, sessions, groups.page)), next }
+  })
+
+  const sumUsage = Effect.fn("SqlStorage.sumUsage")(function* (project: ProjectId, query: UsageQuery) {
+    const { groupBy, sort } = query
+    const project_id = yield* projects.find(project)
+    const filter = yield* names.filterOf(project_id, query)
+    const people = query.people && (yield* names.peopleNumbers(project_id, query.people))
+    const versions = groupBy.includes("agent_version") ? yield* names.agentVersions(project_id) : undefined
+    const time = new LocalTime(query.timeZone)
+    const asked = { project_id, query, time, filter, people }
+    const keysOf = UsagePages.keyerOf(groupBy, time, versions)
+    return yield* sort === undefined ? inOrder(asked, keysOf) : inSort(asked, keysOf, sort)
   })
 
   return { sumUsage }

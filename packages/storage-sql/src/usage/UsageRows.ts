@@ -42,6 +42,16 @@ interface People {
   readonly isOfStep?: (row: UsageRow) => boolean
 }
 
+/** What is added up: the names of a query are numbers here. */
+export interface Asked {
+  readonly project_id: number
+  readonly query: UsageQuery
+  readonly time: LocalTime
+  readonly filter: SessionParts.PartFilter
+  /** Only of these people, 0 for calls without a person. Undefined for all. */
+  readonly people?: ReadonlySet<number> | undefined
+}
+
 /** The rows that make up ranges of time, and what is left at their ends. */
 const slotsIn = (query: UsageQuery, time: LocalTime, ranges: ReadonlyArray<TimeRanges.TimeRange>) => {
   const series: Partial<Record<Series.Unit, number>> = Series.ofTimes[Series.detailOf(query)]
@@ -64,15 +74,22 @@ const slotsIn = (query: UsageQuery, time: LocalTime, ranges: ReadonlyArray<TimeR
 }
 
 /** The times of a query. */
-const rangeOf = ({ fromMs = 0, toMs = endMs }: UsageQuery): TimeRanges.TimeRange => ({
+export const rangeOf = ({ fromMs = 0, toMs = endMs }: UsageQuery): TimeRanges.TimeRange => ({
   fromMs: Math.max(0, fromMs),
   toMs: Math.min(toMs, endMs)
 })
 
 /** Whether a row is looked for. */
-export const matcherOf = ({ api }: UsageQuery, filter: SessionParts.PartFilter): ((row: UsageRow) => boolean) => {
+export const matcherOf = (
+  { api }: UsageQuery,
+  filter: SessionParts.PartFilter,
+  people: ReadonlySet<number> | undefined
+): ((row: Omit<UsageRow, "atMs">) => boolean) => {
   const wanted = api === undefined ? undefined : ProviderNames.apiCodes[api]
-  return (row) => (wanted === undefined || row.api === wanted) && SessionParts.isMatch(filter, row)
+  return (row) =>
+    (wanted === undefined || row.api === wanted) &&
+    (people === undefined || people.has(row.person)) &&
+    SessionParts.isMatch(filter, row)
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
@@ -82,11 +99,8 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   /** Calls `add` with the rows and events of some people that match, or of all people together. */
   const addStep = Effect.fnUntraced(function* <Step extends People>(
-    project_id: number,
-    query: UsageQuery,
-    time: LocalTime,
+    { filter, people, project_id, query, time }: Asked,
     range: TimeRanges.TimeRange,
-    filter: SessionParts.PartFilter,
     add: AddUsage,
     readStep: Effect.Effect<Step, SqlError.SqlError>,
     forEachOther: EventsBeside.ForEachEvent
@@ -102,7 +116,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         return { ...read, ends, position, rows }
       })
     )
-    const isOfQuery = matcherOf(query, filter)
+    const isOfQuery = matcherOf(query, filter, people)
     const isMatch = (row: UsageRow) => (step.isOfStep?.(row) ?? true) && isOfQuery(row)
     // All at once: a range of some years has 10,000s of rows.
     yield* Damages.readable(() => {
@@ -115,26 +129,12 @@ export const make = (sql: SqlClient.SqlClient) => {
     return step
   })
 
-  /** Calls `add` with every row and event of a query that matches. */
-  const addAll = Effect.fnUntraced(function* (
-    project_id: number,
-    query: UsageQuery,
-    time: LocalTime,
-    filter: SessionParts.PartFilter,
-    add: AddUsage
-  ): Effect.fn.Return<void, SqlError.SqlError> {
-    const range = rangeOf(query)
+  /** Calls `add` with every row and event that matches. */
+  const addAll = Effect.fnUntraced(function* (asked: Asked, add: AddUsage): Effect.fn.Return<void, SqlError.SqlError> {
+    const range = rangeOf(asked.query)
     if (TimeRanges.isEmpty(range)) return
-    yield* addStep(
-      project_id,
-      query,
-      time,
-      range,
-      filter,
-      add,
-      Effect.succeed({ people: [filter.person ?? 0] }),
-      forEachEvent
-    )
+    const people = asked.people === undefined ? [asked.filter.person ?? 0] : Array.from(asked.people)
+    yield* addStep(asked, range, add, Effect.succeed({ people }), forEachEvent)
   })
 
   /**
@@ -142,14 +142,12 @@ export const make = (sql: SqlClient.SqlClient) => {
    * the last person whom it has looked at, if there may be more.
    */
   const addPeople = Effect.fnUntraced(function* (
-    project_id: number,
-    query: UsageQuery,
-    time: LocalTime,
-    filter: SessionParts.PartFilter,
+    asked: Asked,
     after: number,
     add: AddUsage,
-    isFull: () => boolean
+    isFull: () => boolean = () => false
   ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
+    const { project_id, query } = asked
     const range = rangeOf(query)
     if (TimeRanges.isEmpty(range)) return undefined
     const { areKept, forEachOther } = forEachOnce()
@@ -161,7 +159,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         const to = people.length < limit ? Number.POSITIVE_INFINITY : people.at(-1)!
         return { people, to, isOfStep: ({ person }: UsageRow) => person > from && person <= to }
       })
-      const { to } = yield* addStep(project_id, query, time, range, filter, add, readStep, forEachOther)
+      const { to } = yield* addStep(asked, range, add, readStep, forEachOther)
       if (to === Number.POSITIVE_INFINITY) return undefined
       from = to
       if (isFull() || !areKept()) return from

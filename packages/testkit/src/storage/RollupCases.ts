@@ -5,12 +5,17 @@
 import {
   AgentName,
   AgentVersionName,
+  type AppendEvent,
   type DerivedPlace,
   type Dimension,
+  type EventRanking,
   type EventSummary,
   PersonId,
   type SessionFilter,
   SessionId,
+  type SessionRanking,
+  type Sort,
+  sorts,
   type StoredSession,
   type UsageGroup,
   type UsageQuery
@@ -27,6 +32,7 @@ import {
   deriveAll,
   eventOf,
   eventsOf,
+  fieldsOf,
   fill,
   idAt,
   inMemory,
@@ -109,6 +115,73 @@ const sorted = ({ agents, agentVersions, people, ...summary }: StoredSession) =>
   people: people.toSorted()
 })
 
+/** Names and models, alone and with a time. */
+const sortedDimensions: ReadonlyArray<ReadonlyArray<Dimension>> = [
+  ["agent"],
+  ["agent_version"],
+  ["model"],
+  ["person"],
+  ["person", "day"]
+]
+
+const eventRankings: ReadonlyArray<Omit<EventRanking, "limit">> = [
+  { sort: "duration", fields: {} },
+  { sort: "cost", fields: { isError: false }, agent: AgentName.make("a1") },
+  { sort: "tokens", fields: { model: "m1-dated" }, fromMs: timeAt(30), toMs: timeAt(160) },
+  { sort: "cost", fields: { api: "aisdk" }, agentVersion: AgentVersionName.make("v1") },
+  { sort: "tokens", fields: { isError: true }, person: PersonId.make("p1") },
+  { sort: "duration", fields: {}, session: SessionId.make("s7") },
+  { sort: "duration", fields: {}, agent: AgentName.make("nobody") }
+]
+
+const sortedSessions = Effect.fnUntraced(function* (
+  storage: Port,
+  query: Omit<SessionRanking, "limit" | "after">,
+  limit: number
+) {
+  const rows: Array<StoredSession> = []
+  let after: SessionRanking["after"]
+  do {
+    const page = yield* storage.rankSessions(project, { ...query, limit, after })
+    rows.push(...page.rows)
+    after = page.next
+  } while (after !== undefined)
+  return rows
+})
+
+const sortedEvents = Effect.fnUntraced(function* (storage: Port, query: Omit<EventRanking, "limit">, limit: number) {
+  const ids: Array<string> = []
+  let after: EventRanking["after"]
+  do {
+    const page = yield* storage.rankEvents(project, { ...query, limit, after })
+    ids.push(...page.rows.map(({ id }) => id))
+    after = page.next
+  } while (after !== undefined)
+  return ids
+})
+
+/** The figure by which a group is sorted. */
+const figureIn = (group: UsageGroup, sort: Sort): unknown =>
+  ({
+    last: group.lastEventAt?.epochMilliseconds,
+    cost: group.costUsd,
+    calls: group.events,
+    tokens: group.inputTokens + group.outputTokens,
+    errors: group.errors,
+    duration: group.durationMsP50
+  })[sort] ?? null
+
+/** The figure by which a session is sorted. */
+const figureOfSession = (session: StoredSession, sort: Sort): unknown =>
+  ({
+    last: session.lastEventAt.epochMilliseconds,
+    cost: session.costUsd,
+    calls: session.events,
+    tokens: session.inputTokens + session.outputTokens,
+    errors: session.errors,
+    duration: session.lastEventAt.epochMilliseconds - session.firstEventAt.epochMilliseconds
+  })[sort]
+
 const filtersOfSessions = [...sessionFilters, { fromMs: timeAt(80), toMs: timeAt(150) }]
 
 /** With filters of times alone, days and hours are asked for in every time zone. */
@@ -163,6 +236,43 @@ const referenceOf = (memory: Port) => {
           const expected = yield* answer(question, usage(memory, 10_000))
           expect(yield* usage(storage, limit), `${what}: ${question}`).toEqual(expected)
         }
+      }
+    }
+    for (const [index, filter] of filtersOfSessions.entries()) {
+      for (const [which, sort] of sorts.entries()) {
+        if ((state + index + which) % turns !== 0) continue
+        const order = (index + which) % 2 === 0 ? "asc" : "desc"
+        const question = `sessions by ${text(filter)}, ${sort}, ${order}`
+        const sessions = (from: Port, limit: number) =>
+          Effect.map(sortedSessions(from, { ...filter, sort, order }, limit), (rows) => [
+            // Those with the same figure are in the order of their numbers, which are the storage's own.
+            ...rows.map((row) => text(figureOfSession(row, sort))),
+            ...rows.map((row) => text(sorted(row))).sort()
+          ])
+        const expected = yield* answer(question, sessions(memory, count))
+        expect(yield* sessions(storage, 9), `${what}: ${question}`).toEqual(expected)
+      }
+    }
+    for (const [index, query] of eventRankings.entries()) {
+      if ((state + index) % 2 !== 0) continue
+      const question = `calls by ${text(query)}`
+      const expected = yield* answer(question, sortedEvents(memory, query, count))
+      expect(yield* sortedEvents(storage, query, 7), `${what}: ${question}`).toEqual(expected)
+    }
+    for (const [index, filter] of usageFilters.entries()) {
+      for (const [which, groupBy] of sortedDimensions.entries()) {
+        if ((state + index + which) % turns !== 0) continue
+        const sort = sorts[(index + which) % sorts.length]!
+        const query = { ...filter, groupBy, timeZone: "UTC", sort }
+        const question = `usage by ${text(query)}`
+        const usage = (from: Port, limit: number) =>
+          Effect.map(allUsage(from, query, limit), (groups) => [
+            // Groups with the same figure are in any order.
+            ...groups.map((group) => text(figureIn(group, sort))),
+            ...groups.map(text).sort()
+          ])
+        const expected = yield* answer(question, usage(memory, 10_000))
+        expect(yield* usage(storage, 4), `${what}: ${question}`).toEqual(expected)
       }
     }
     const summary = (from: Port) =>
@@ -306,6 +416,62 @@ export const define = (test: Test) => {
       const query = { groupBy: ["session"], timeZone: "UTC", toMs: beginMs + 10_000 } as const
       expect(yield* allUsage(storage, query, 1000)).toHaveLength(sessions)
     }))
+
+  test("sorts many sessions, whatever has become of them since they were added up", (storage) =>
+    inMemory((memory) =>
+      Effect.gen(function* () {
+        const sessions = 1_300
+        const event = (n: number, session: number) =>
+          appendEvent(idAt(beginMs + 1_000 * n, n), {
+            ...fieldsOf(n),
+            session: SessionId.make(`s${session}`),
+            receivedAt: DateTime.makeUnsafe(beginMs + 1_000 * n)
+          })
+        const both = [storage, memory]
+        const add = Effect.fnUntraced(function* (events: ReadonlyArray<AppendEvent>) {
+          for (const each of both) {
+            for (let from = 0; from < events.length; from += 250) yield* append(each, events.slice(from, from + 250))
+          }
+        })
+        const derive = deriveAll(storage, 500, idAt(beginMs + 10_000_000, 0))
+        const expectSame = Effect.fnUntraced(function* (what: string) {
+          for (const sort of sorts) {
+            const [found, expected] = yield* Effect.forEach(both, (each) =>
+              Effect.map(each.rankSessions(project, { sort, order: "desc", model: "m1", limit: 40 }), ({ rows }) =>
+                rows.map((row) => text(figureOfSession(row, sort)))
+              )
+            )
+            expect(found, `${what}: ${sort}`).toEqual(expected)
+          }
+          for (const groupBy of [["agent_version"], ["person", "day"]] as const) {
+            const [found, expected] = yield* Effect.forEach(both, (each) =>
+              Effect.map(allUsage(each, { groupBy, timeZone: "UTC" }, 500), (groups) => groups.map(text).sort())
+            )
+            expect(found, `${what}: ${groupBy.join()}`).toEqual(expected)
+          }
+        })
+        yield* add(Array.from({ length: sessions }, (_, n) => event(n, n)))
+        yield* derive
+        yield* derive
+        yield* expectSame("added up")
+        yield* add(Array.from({ length: 40 }, (_, n) => event(sessions + n, 31 * n)))
+        yield* expectSame("with later calls")
+        yield* derive
+        yield* expectSame("with later calls that are added up")
+        for (const each of both) {
+          while ((yield* each.eraseEvents(project, { person: PersonId.make("p1") }, 100)).events === 100);
+        }
+        yield* expectSame("without a person")
+        yield* derive
+        yield* expectSame("without a person, made anew")
+        for (let place: DerivedPlace | undefined; ;) {
+          const { damage, next } = yield* storage.checkDerived(project, place)
+          expect(damage).toEqual([])
+          if (next === undefined) break
+          place = next
+        }
+      })
+    ))
 
   test("finds nothing wrong when events are added up between two steps of a check", (storage) =>
     Effect.gen(function* () {

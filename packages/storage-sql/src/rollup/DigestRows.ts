@@ -1,0 +1,115 @@
+/**
+ * Reads digests of sessions: the figures of 256 of them in a row of a few kB, so that a read looks at every session for some bytes of
+ * each. `Digests.ts` makes them of the rows of sessions, some time later: a row that has changed since is read itself.
+ */
+import { type EventId, SessionDigest, SessionFigures } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient, Statement } from "effect/sql"
+import * as BulkValues from "../dialect/BulkValues.ts"
+import * as UuidColumn from "../dialect/UuidColumn.ts"
+import type { Integer } from "../sql/RowDecoding.ts"
+import * as Damages from "./Damages.ts"
+import * as RollupPosition from "./RollupPosition.ts"
+import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
+
+const positionKey: Series.Key = { ...Series.noNames, series: Series.digestPosition }
+
+export const keyOf = (number: number): Series.Key => ({ ...Series.noNames, series: Series.digest, session: number })
+
+/** Up to which event the digests are, and the numbers of those that are to be made anew. */
+export interface DigestPosition {
+  readonly last: EventId
+  readonly missing: ReadonlyArray<number>
+}
+
+/** Before there are any. */
+export const none: DigestPosition = { last: RollupPosition.first.last, missing: [] }
+
+export type Parts = ReadonlyArray<SessionFigures.SessionFigures>
+
+export const figuresOf = (row: Rollups.Rollup): SessionFigures.SessionFigures =>
+  SessionFigures.ofPart(row.session, { ...row, ...Rollups.endsOf(row)! })
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const rollups = Rollups.make(sql)
+  const toStored = UuidColumn.encoder(sql)
+  // Literal, so that SQLite knows that the partial index has all of them.
+  const isOfSession = sql.literal(`series = ${Series.session}`)
+  const all = Rollups.selected(sql)
+
+  const readRows = (project_id: number, where: Statement.Fragment) =>
+    sql<Rollups.Row>`SELECT ${all} FROM rollups WHERE ${rollups.ofProject(project_id)} AND ${where}`
+
+  /** Undefined if there are no digests. */
+  const position = Effect.fnUntraced(function* (project_id: number) {
+    const [row] = yield* readRows(project_id, sql`series = ${Series.digestPosition}`)
+    if (row === undefined) return undefined
+    try {
+      const { last, sums } = Rollups.sumsOf(project_id, positionKey, row)
+      return last && ({ last, missing: SessionDigest.readNumbers(sums) } satisfies DigestPosition)
+    } catch {
+      return undefined
+    }
+  })
+
+  const toPosition = (project_id: number, { last, missing }: DigestPosition) =>
+    rollups.toInsert(project_id, positionKey, { last }, SessionDigest.writeNumbers(missing))
+
+  const read = (project_id: number, where: Statement.Fragment) =>
+    Effect.flatMap(readRows(project_id, where), (rows) =>
+      Damages.readable(() => rows.map((row) => Rollups.of(project_id, row)))
+    )
+
+  /** The rows of sessions that have changed since the digests were made, in the order in which they have. */
+  const changed = (project_id: number, since: EventId, limit?: number) => {
+    const first = limit === undefined ? sql.literal("") : sql` LIMIT ${limit}`
+    return read(project_id, sql`${isOfSession} AND last_event > ${toStored(since)} ORDER BY last_event${first}`)
+  }
+
+  /** The parts of the sessions from a number to another, which is not among them. */
+  const ofSessions = (project_id: number, from: number, to: number) => {
+    const isAmong = sql`session_number >= ${from} AND session_number < ${to}`
+    const rows = read(project_id, sql`${isOfSession} AND ${isAmong} ORDER BY session_number`)
+    return Effect.map(rows, (found) => found.map(figuresOf))
+  }
+
+  /** Undefined if it is damaged. */
+  const partsIn = (project_id: number, row: Rollups.Row): Parts | undefined => {
+    const number = Number(row.session_number)
+    try {
+      return SessionDigest.read(number, Rollups.sumsOf(project_id, keyOf(number), row).sums)
+    } catch {
+      return undefined
+    }
+  }
+
+  const ofNumbers = Effect.fnUntraced(function* (project_id: number, numbers: ReadonlyArray<number>) {
+    const found = new Map<number, Parts>()
+    for (const chunk of BulkValues.chunks(numbers)) {
+      const isAmong = BulkValues.isAmong(sql, "session_number", "integer", chunk)
+      for (const row of yield* readRows(project_id, sql`series = ${Series.digest} AND ${isAmong}`)) {
+        const parts = partsIn(project_id, row)
+        if (parts !== undefined) found.set(Number(row.session_number), parts)
+      }
+    }
+    return found
+  })
+
+  /** Some digests after a number, in the order of their numbers. */
+  const after = Effect.fnUntraced(function* (project_id: number, number: number, limit: number) {
+    const rows = yield* readRows(
+      project_id,
+      sql`series = ${Series.digest} AND session_number > ${number} ORDER BY session_number LIMIT ${limit}`
+    )
+    return rows.map((row) => ({ number: Number(row.session_number), parts: partsIn(project_id, row) }))
+  })
+
+  const lastSession = Effect.fnUntraced(function* (project_id: number) {
+    const [row] = yield* sql<{ last: Integer | null }>`SELECT max(session_number) AS last FROM rollups
+      WHERE ${rollups.ofProject(project_id)} AND ${isOfSession}`
+    return Number(row?.last ?? -1)
+  })
+
+  return { after, changed, lastSession, ofNumbers, ofSessions, position, toPosition }
+}

@@ -1,0 +1,110 @@
+/**
+ * Keeps digests of sessions in step with the rows of these, some time later. An erasure takes the digest of a row along that it changes,
+ * and it is made anew.
+ */
+import { SessionDigest, SessionFigures } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as DigestRows from "./DigestRows.ts"
+import * as RollupPosition from "./RollupPosition.ts"
+import * as Rollups from "./Rollups.ts"
+import * as Series from "./Series.ts"
+
+/** Changed rows of sessions from which on they are put into digests: a read takes fewer of them from where they are. */
+const minChanged = 500
+
+/** Changed rows that one step puts into digests, and digests that one step makes anew. */
+const maxChanged = 500
+const maxMissing = 16
+
+/** Steps that follow each other. */
+const maxSteps = 8
+
+/** The parts with others in the place of those that have the same names. */
+const replaced = (parts: DigestRows.Parts, others: DigestRows.Parts): DigestRows.Parts => {
+  if (others.length === 0) return parts
+  const nameOf = (part: SessionFigures.SessionFigures) => `${part.session} ${SessionFigures.keyOf(part)}`
+  return Array.from(new Map([...parts, ...others].map((part) => [nameOf(part), part])).values())
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const rollups = Rollups.make(sql)
+  const positions = RollupPosition.make(sql)
+  const { changed, ofNumbers, ofSessions, position, toPosition } = DigestRows.make(sql)
+
+  /** The digests that a step writes, and where they are then. Undefined if there is nothing to do. */
+  const next = Effect.fnUntraced(function* (project_id: number) {
+    const found = yield* position(project_id)
+    const { last, missing } = found ?? DigestRows.none
+    const rows = yield* changed(project_id, last, maxChanged)
+    const isDue = rows.length >= minChanged
+    if (!isDue && missing.length === 0) return undefined
+    const renewed = missing.slice(0, maxMissing)
+    const changes = Map.groupBy(isDue ? rows : [], ({ session }) => SessionDigest.numberOf(session))
+    const numbers = Array.from(new Set([...changes.keys(), ...renewed]))
+    const stored = found === undefined ? new Map<number, DigestRows.Parts>() : yield* ofNumbers(project_id, numbers)
+    const digests = yield* Effect.forEach(numbers, (number) => {
+      const from = number * SessionDigest.sessionsOf
+      const base = stored.get(number)
+      const read =
+        base === undefined ? ofSessions(project_id, from, from + SessionDigest.sessionsOf) : Effect.succeed(base)
+      return Effect.map(read, (parts) => ({
+        number,
+        parts: replaced(parts, (changes.get(number) ?? []).map(DigestRows.figuresOf))
+      }))
+    })
+    return {
+      digests,
+      isFirst: found === undefined,
+      position: {
+        last: isDue ? rows.at(-1)!.last! : last,
+        missing: missing.slice(renewed.length)
+      } as DigestRows.DigestPosition
+    }
+  })
+
+  /** Writes what was read at a version, if that is still the one. */
+  const write = Effect.fnUntraced(function* (
+    project_id: number,
+    version: number,
+    step: NonNullable<Effect.Success<ReturnType<typeof next>>>
+  ) {
+    const locked = yield* positions.tryLock(project_id)
+    if (locked?.version !== version) return false
+    // Those of a position that is damaged.
+    if (step.isFirst)
+      yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(project_id)} AND series = ${Series.digest}`
+    yield* rollups.put([
+      ...step.digests.map(({ number, parts }) =>
+        rollups.toInsert(project_id, DigestRows.keyOf(number), {}, SessionDigest.write(parts))
+      ),
+      toPosition(project_id, step.position)
+    ])
+    yield* positions.put(project_id, RollupPosition.advanced(locked, locked.last))
+    return true
+  })
+
+  /** Puts what has changed into digests, in some short steps, each of which runs in `transaction`. */
+  const gather = Effect.fnUntraced(function* (
+    project_id: number,
+    transaction: <A>(use: Effect.Effect<A, SqlError.SqlError>) => Effect.Effect<A, SqlError.SqlError>
+  ) {
+    for (let steps = 0; steps < maxSteps; steps++) {
+      const step = yield* positions.settled(project_id, 1, () => next(project_id))
+      if (step?.value === undefined) return
+      if (!(yield* transaction(write(project_id, step.version, step.value)))) return
+    }
+  })
+
+  /** Takes the digests of sessions away of which rows have changed otherwise than by later events. The position is locked. */
+  const forget = Effect.fnUntraced(function* (project_id: number, sessions: Iterable<number>) {
+    const found = yield* position(project_id)
+    if (found === undefined) return
+    const numbers = Array.from(new Set(Array.from(sessions, SessionDigest.numberOf)))
+    yield* rollups.remove(project_id, numbers.map(DigestRows.keyOf))
+    const missing = Array.from(new Set([...found.missing, ...numbers]))
+    yield* rollups.put([toPosition(project_id, { ...found, missing })])
+  })
+
+  return { forget, gather }
+}

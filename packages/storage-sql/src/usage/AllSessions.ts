@@ -1,0 +1,140 @@
+/** The figures of all sessions: of digests, of rows that are in none or have changed since, and of events that are in no row yet. */
+import { SessionDigest, SessionFigures, SessionParts } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { CountedEvent } from "../rollup/CountedEvent.ts"
+import * as CountedEvents from "../rollup/CountedEvents.ts"
+import * as DigestRows from "../rollup/DigestRows.ts"
+import type * as RollupPosition from "../rollup/RollupPosition.ts"
+
+/** Digests that one statement reads. */
+const digestsPerStep = 64
+
+/** Sessions without a digest that one statement reads. */
+const sessionsPerStep = 8 * SessionDigest.sessionsOf
+
+type Part = SessionFigures.SessionFigures
+
+/** Takes a session, once, with all its parts. */
+export type UseSession = (session: number, parts: ReadonlyArray<Part>) => void
+
+const ofEvent = (event: CountedEvent): Part => {
+  const { agent, agentVersion, api, model, person, responseModel, session } = event
+  const { firstMs, lastMs, peaks } = SessionParts.endsOf(event)
+  return {
+    ...SessionFigures.ofEvent(event),
+    ...{ session, agent, agentVersion, api, model, person, responseModel, firstMs, lastMs, peaks }
+  }
+}
+
+/** Parts by their sessions and names, for those that replace or follow what digests have. */
+class Parts {
+  readonly #sessions = new Map<number, Map<string, Part>>()
+
+  #of(session: number): Map<string, Part> {
+    const found = this.#sessions.get(session) ?? new Map<string, Part>()
+    this.#sessions.set(session, found)
+    return found
+  }
+
+  put(part: Part): void {
+    this.#of(part.session).set(SessionFigures.keyOf(part), part)
+  }
+
+  add(part: Part): void {
+    const parts = this.#of(part.session)
+    const key = SessionFigures.keyOf(part)
+    const found = parts.get(key)
+    parts.set(key, found === undefined ? part : SessionFigures.joined(found, part))
+  }
+
+  /** Those of a session, which are not there any more then. */
+  take(session: number): ReadonlyArray<Part> {
+    const found = this.#sessions.get(session)
+    if (found === undefined) return []
+    this.#sessions.delete(session)
+    return Array.from(found.values())
+  }
+
+  get sessions(): ReadonlyArray<number> {
+    return Array.from(this.#sessions.keys())
+  }
+}
+
+/** Calls `use` with each session of some parts, with what has changed and what has come in the place of it, or beside it. */
+const merger = (changed: Parts, added: Parts, use: UseSession) => {
+  const useSession = (session: number, base: ReadonlyArray<Part>) => {
+    const [instead, beside] = [changed.take(session), added.take(session)]
+    if (instead.length === 0 && beside.length === 0) return use(session, base)
+    const parts = new Parts()
+    for (const part of [...base, ...instead]) parts.put(part)
+    for (const part of beside) parts.add(part)
+    use(session, parts.take(session))
+  }
+  return {
+    /** Parts in the order of their sessions. */
+    useAll: (parts: ReadonlyArray<Part>) => {
+      for (let from = 0; from < parts.length;) {
+        const { session } = parts[from]!
+        let to = from + 1
+        while (to < parts.length && parts[to]!.session === session) to++
+        useSession(session, parts.slice(from, to))
+        from = to
+      }
+    },
+    useRest: () => {
+      for (const session of new Set([...changed.sessions, ...added.sessions])) useSession(session, [])
+    }
+  }
+}
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const digests = DigestRows.make(sql)
+  const events = CountedEvents.make(sql).intact
+
+  const useRows = Effect.fnUntraced(function* (
+    project_id: number,
+    from: number,
+    to: number,
+    useAll: (parts: ReadonlyArray<Part>) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    for (let at = from; at < to; at += sessionsPerStep) {
+      useAll(yield* digests.ofSessions(project_id, at, Math.min(to, at + sessionsPerStep)))
+      yield* Effect.yieldNow
+    }
+  })
+
+  /** Calls `use` with every session, in one state of the rows, which has the position. */
+  const forEach = Effect.fnUntraced(function* (
+    project_id: number,
+    position: RollupPosition.RollupPosition,
+    use: UseSession
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    const [changed, added] = [new Parts(), new Parts()]
+    yield* events.forEach(project_id, { above: position.last }, (event) => added.add(ofEvent(event)))
+    const { useAll, useRest } = merger(changed, added, use)
+    const end = (yield* digests.lastSession(project_id)) + 1
+    const found = yield* digests.position(project_id)
+    if (found === undefined) yield* useRows(project_id, 0, end, useAll)
+    else {
+      for (const row of yield* digests.changed(project_id, found.last)) changed.put(DigestRows.figuresOf(row))
+      let at = 0
+      for (;;) {
+        const read = yield* digests.after(project_id, SessionDigest.numberOf(at) - 1, digestsPerStep)
+        for (const { number, parts } of read) {
+          const first = number * SessionDigest.sessionsOf
+          yield* useRows(project_id, at, first, useAll)
+          at = first + SessionDigest.sessionsOf
+          if (parts === undefined) yield* useRows(project_id, first, at, useAll)
+          else useAll(parts)
+        }
+        if (read.length < digestsPerStep) break
+        yield* Effect.yieldNow
+      }
+      yield* useRows(project_id, at, end, useAll)
+    }
+    useRest()
+  })
+
+  return { forEach }
+}

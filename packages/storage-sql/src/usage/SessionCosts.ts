@@ -1,0 +1,57 @@
+/** What the sessions of groups of calls add up to. */
+import { SessionFigures, SessionGroups, type GroupKey } from "@tachograph/core"
+import * as Effect from "effect/Effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as RollupPosition from "../rollup/RollupPosition.ts"
+import * as AllSessions from "./AllSessions.ts"
+import * as SessionUsage from "./SessionUsage.ts"
+import * as UsageRows from "./UsageRows.ts"
+
+/** Events that a read takes one by one, of sessions that have calls in several groups or beyond the time that is asked for. */
+const maxEvents = 100_000
+
+export type KeysOf = (row: UsageRows.UsageRow) => ReadonlyArray<GroupKey>
+
+type Part = SessionFigures.SessionFigures
+
+const areSame = (a: ReadonlyArray<GroupKey>, b: ReadonlyArray<GroupKey>): boolean =>
+  a.every((key, index) => key === b[index])
+
+export const make = (sql: SqlClient.SqlClient) => {
+  const sessions = AllSessions.make(sql)
+  const positions = RollupPosition.make(sql)
+  const { forEachIn } = SessionUsage.make(sql)
+
+  /** Undefined if too many events would have to be read. */
+  const read = Effect.fnUntraced(function* (
+    { filter, people, project_id, query }: UsageRows.Asked,
+    keysOf: KeysOf
+  ): Effect.fn.Return<SessionGroups | undefined, SqlError.SqlError> {
+    const { fromMs, toMs } = UsageRows.rangeOf(query)
+    const isOfQuery = UsageRows.matcherOf(query, filter, people)
+    const isOfTimes = query.groupBy.includes("day") || query.groupBy.includes("hour")
+    const keysAt = (part: Part, atMs: number) => keysOf({ ...part, atMs })
+    const isWhole = (part: Part) =>
+      part.firstMs >= fromMs &&
+      part.lastMs < toMs &&
+      (!isOfTimes || areSame(keysAt(part, part.firstMs), keysAt(part, part.lastMs)))
+    const { groups, split } = yield* positions.unchanged(project_id, (position) => {
+      const groups = new SessionGroups()
+      const split: Array<readonly [session: number, events: number]> = []
+      const use = (session: number, parts: ReadonlyArray<Part>) => {
+        const own = parts.filter((part) => isOfQuery(part) && part.lastMs >= fromMs && part.firstMs < toMs)
+        if (own.every(isWhole)) {
+          for (const part of own) groups.of(keysAt(part, part.firstMs)).add(session, part, part.lastMs)
+        } else split.push([session, own.reduce((sum, { events }) => sum + events, 0)])
+      }
+      return Effect.as(sessions.forEach(project_id, position, use), { groups, split })
+    })
+    if (split.reduce((sum, [, events]) => sum + events, 0) > maxEvents) return undefined
+    yield* forEachIn(project_id, split, query, (event) => {
+      if (isOfQuery(event)) groups.of(keysOf(event)).add(event.session, SessionFigures.ofEvent(event), event.atMs)
+    })
+    return groups
+  })
+
+  return { read }
+}
