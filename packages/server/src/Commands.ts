@@ -9,6 +9,7 @@ import { copy } from "./commands/Copy.ts"
 import { deleteCommand } from "./commands/Delete.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { exportCommand } from "./commands/Export.ts"
+import { failures } from "./commands/Failures.ts"
 import { importCommand } from "./commands/Import.ts"
 import { keys } from "./commands/Keys.ts"
 import { migrate } from "./commands/Migrate.ts"
@@ -36,6 +37,7 @@ export const tachograph = Command.make("tachograph").pipe(
     calls,
     people,
     agents,
+    failures,
     search,
     usageCommand,
     compare,

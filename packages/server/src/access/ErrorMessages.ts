@@ -32,3 +32,7 @@ export const forEach = <Call extends Listed, E, R>(
     Stream.mapEffect((call) => Effect.map(of(access, call), (message) => ({ call, message })), { concurrency }),
     Stream.runForEach(({ call, message }) => use(call, message))
   )
+
+/** A call as JSON, with the message beside the status, type and code of its error. */
+export const json = <Call extends Listed>(call: Call, message: string | null): string =>
+  JSON.stringify({ ...call, error_message: message })

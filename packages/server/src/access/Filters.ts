@@ -46,6 +46,12 @@ export const ofCalls = { ...names, ...period("calls that took place"), ...receip
 /** `what` completes "Only". */
 export const errors = (what: string) => Flag.Boolean("errors").pipe(Flag.withDescription(`Only ${what}`), Flag.optional)
 
+export const failure = text(
+  "failure",
+  "NAME",
+  "Only calls that failed so, as `tachograph failures` names it: 429/rate_limit_error/-"
+)
+
 /** For commands that print single calls. */
 export const failedCalls = errors("calls that failed; --no-errors: only the others")
 

@@ -24,6 +24,7 @@ export const calls = Command.make(
     ...Access.flags,
     ...Filters.ofCalls,
     errors: Filters.failedCalls,
+    failure: Filters.failure,
     stopReason: Filters.text(
       "stop-reason",
       "REASON",
@@ -37,6 +38,7 @@ export const calls = Command.make(
     const query = {
       ...(yield* Filters.queryOf(flags)),
       error: Option.getOrUndefined(flags.errors),
+      failure: Option.getOrUndefined(flags.failure),
       stop_reason: Option.getOrUndefined(flags.stopReason),
       order: "desc" as const
     }
@@ -44,8 +46,8 @@ export const calls = Command.make(
       Effect.gen(function* () {
         const events = yield* access.list("listEvents", query, limit)
         if (events.length === 0) yield* Unseen.explain(access, query, flags.json)
-        else if (flags.json) for (const event of events) yield* Output.print(JSON.stringify(event))
-        else yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(CallLine.of(event, message)))
+        const lineOf = flags.json ? ErrorMessages.json : CallLine.of
+        yield* ErrorMessages.forEach(access, events, (event, message) => Output.print(lineOf(event, message)))
       })
     )
   })

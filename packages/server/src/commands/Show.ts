@@ -154,7 +154,7 @@ export const show = Command.make(
         print(rows, {
           call: (call, known) =>
             json
-              ? Effect.succeed(JSON.stringify({ call }))
+              ? Effect.map(ErrorMessages.of(access, call), (message) => `{"call":${ErrorMessages.json(call, message)}}`)
               : describe(access, conversation, call, { isFull: full, known }),
           steps: (steps) =>
             json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,

@@ -24,6 +24,7 @@ export const tail = Command.make(
     ...Access.flags,
     ...Filters.ofCalls,
     errors: Filters.failedCalls,
+    failure: Filters.failure,
     cursor: Filters.text(
       "cursor",
       "CURSOR",
@@ -35,15 +36,16 @@ export const tail = Command.make(
     const query = {
       ...(yield* Filters.queryOf(flags)),
       error: Option.getOrUndefined(flags.errors),
+      failure: Option.getOrUndefined(flags.failure),
       cursor: Option.getOrUndefined(flags.cursor)
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.andThen(
         Unseen.warn(access, query),
         Follow.follow(access, query, (event) =>
-          flags.json
-            ? Output.print(JSON.stringify(event))
-            : Effect.flatMap(ErrorMessages.of(access, event), (message) => Output.print(CallLine.of(event, message)))
+          Effect.flatMap(ErrorMessages.of(access, event), (message) =>
+            Output.print(flags.json ? ErrorMessages.json(event, message) : CallLine.of(event, message))
+          )
         )
       )
     )
