@@ -15,6 +15,8 @@ const pages: Readonly<Record<string, Load>> = {
   "agents 0": () => import("./pages/agents/AgentsPage.tsx").then(({ AgentsPage }) => AgentsPage),
   "agents 1": () => import("./pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
   "agents 2": () => import("./pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
+  "docs 0": () => import("./pages/docs/DocsPage.tsx").then(({ DocsPage }) => DocsPage),
+  "docs 1": () => import("./pages/docs/DocPage.tsx").then(({ DocPage }) => DocPage),
   "events 1": () => import("./pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),
   "fingerprints 0": () =>
     import("./pages/fingerprints/FingerprintsPage.tsx").then(({ FingerprintsPage }) => FingerprintsPage),
@@ -24,6 +26,7 @@ const pages: Readonly<Record<string, Load>> = {
   "overview 0": () => import("./pages/overview/OverviewPage.tsx").then(({ OverviewPage }) => OverviewPage),
   "people 0": () => import("./pages/people/PeoplePage.tsx").then(({ PeoplePage }) => PeoplePage),
   "people 1": () => import("./pages/person/PersonPage.tsx").then(({ PersonPage }) => PersonPage),
+  "record 0": () => import("./pages/record/RecordPage.tsx").then(({ RecordPage }) => RecordPage),
   "search 0": () => import("./pages/search/SearchPage.tsx").then(({ SearchPage }) => SearchPage),
   "shared 1": () => import("./pages/shared/SharedPage.tsx").then(({ SharedPage }) => SharedPage),
   "sessions 1": () => import("./pages/session/SessionPage.tsx").then(({ SessionPage }) => SessionPage)
@@ -55,7 +58,7 @@ const Loaded = ({ load, name, ...props }: PageProps & { readonly name: string; r
 export const Page = ({ me }: { readonly me: Me }) => {
   const { path, query } = Route.useRoute()
   const [first = "sessions", ...rest] = path
-  if (first === "sessions" && rest.length === 0) return <SessionsPage query={query} />
+  if (first === "sessions" && rest.length === 0) return <SessionsPage me={me} query={query} />
   const name = `${first} ${rest.length}`
   const load = pages[name]
   if (load !== undefined) return <Loaded key={name} name={name} load={load} me={me} query={query} rest={rest} />

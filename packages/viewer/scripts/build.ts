@@ -7,14 +7,18 @@ import { createHash } from "node:crypto"
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import { brotliCompressSync, constants } from "node:zlib"
+import { documentation } from "./documentation.ts"
 
 const home = fileURLToPath(new URL("..", import.meta.url))
 const app = join(home, "app")
 const target = join(home, "src/generated/assets.ts")
 
-/** What the build depends on: the pages and the packages that they import, this script, and the version of its tool. */
-const sources = ["app/**/*", "../client/src/api/**/*.ts", "scripts/build.ts", "../../pnpm-workspace.yaml"]
+/** What the build depends on: the pages, the packages that they import, the documentation, these scripts, and the version of their tool. */
+const sources = [
+  ...["app/**/*", "../client/src/api/**/*.ts", "scripts/*.ts", "../../pnpm-workspace.yaml"],
+  ...["../../README.md", "../../docs/*.md"]
+]
 
 const digestOfSources = (): string => {
   const hash = createHash("sha256")
@@ -31,6 +35,7 @@ const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
+  json: "application/json",
   svg: "image/svg+xml"
 }
 
@@ -76,14 +81,19 @@ const build = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
   // Loaded here, because most runs find nothing to build.
   const { build } = await import("esbuild")
   const worker = filesOf(await build({ ...options, entryPoints: ["bytes/worker.ts"] }))
+  const docs = Buffer.from(JSON.stringify(documentation()))
+  const docsPath = `assets/docs-${createHash("sha256").update(docs).digest("hex").slice(0, 8)}.json`
   const pages = await build({
     ...options,
     splitting: true,
     entryPoints: ["main.tsx", "icon.svg"],
-    // Beside the script that starts it.
-    define: { workerUrl: JSON.stringify(`./${basename(worker[0]![0])}`) }
+    // Beside the scripts that ask for them.
+    define: {
+      workerUrl: JSON.stringify(`./${basename(worker[0]![0])}`),
+      docsUrl: JSON.stringify(`./${basename(docsPath)}`)
+    }
   })
-  return new Map([...worker, ...filesOf(pages), ["index.html", Buffer.from(indexOf(pages.metafile))]])
+  return new Map([...worker, ...filesOf(pages), [docsPath, docs], ["index.html", Buffer.from(indexOf(pages.metafile))]])
 }
 
 const moduleOf = (digest: string, files: ReadonlyMap<string, Uint8Array>): string => {
@@ -96,8 +106,7 @@ const moduleOf = (digest: string, files: ReadonlyMap<string, Uint8Array>): strin
       type: types[path.split(".").at(-1)!]!,
       etag: `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
       bytes: bytes.length,
-      brotli: brotli.toString("base64"),
-      gzip: gzipSync(bytes, { level: 9 }).toString("base64")
+      brotli: brotli.toString("base64")
     }
   })
   return [

@@ -10,5 +10,4 @@ export interface Asset {
   readonly bytes: number
   /** Base64 of the compressed bytes. */
   readonly brotli: string
-  readonly gzip: string
 }

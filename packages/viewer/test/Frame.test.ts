@@ -70,7 +70,7 @@ describe("the frame", () => {
     const host = await start(
       undefined,
       ({ headers }) => (headers["cookie"] === "user=ann" ? { project: "default", scopes: ["read"] } : null),
-      "/login"
+      { login: "/login" }
     )
     onTestFinished(() => host.close())
     const { complaints, page } = await open(`${host.url}/viewer/#/agents?q=a%20b`)

@@ -2,8 +2,10 @@
 import * as Agents from "./pages/Agents.ts"
 import * as Call from "./pages/Call.ts"
 import * as Damaged from "./pages/Damaged.ts"
+import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
 import * as Failures from "./pages/Failures.ts"
+import * as First from "./pages/First.ts"
 import * as Lists from "./pages/Lists.ts"
 import * as Others from "./pages/Others.ts"
 import * as Palette from "./pages/Palette.ts"
@@ -33,6 +35,8 @@ for (const { define } of [
   Others,
   Failures,
   Damaged,
-  Questions
+  Questions,
+  First,
+  Docs
 ])
   define(world)

@@ -1,6 +1,6 @@
 /** A recorder with its viewer, as `createTachograph` mounts it, for the time of a test or of a file. */
 import { MemoryStorage, type Storage } from "@tachograph/core"
-import { type Authorize, createTachograph, type Tachograph } from "@tachograph/router"
+import { type Authorize, createTachograph, type Tachograph, type TachographOptions } from "@tachograph/router"
 import { HttpClient } from "@tachograph/testkit"
 import type { Layer } from "effect"
 import { createServer } from "node:http"
@@ -21,12 +21,17 @@ export interface Server {
 export const start = async (
   storage: Layer.Layer<Storage, unknown> = MemoryStorage.layer,
   scopes: ReadonlyArray<"record" | "read"> | Authorize | undefined = undefined,
-  login: string | undefined = undefined
+  { login, ...options }: Pick<TachographOptions<never>, "basePath" | "proxy"> & { readonly login?: string } = {}
 ): Promise<Server> => {
   const tachograph = await createTachograph(
     scopes === undefined
-      ? { storage, apiKeys: [apiKey] }
-      : { storage, authorize: typeof scopes === "function" ? scopes : () => ({ project: "default", scopes }), login }
+      ? { ...options, storage, apiKeys: [apiKey] }
+      : {
+          ...options,
+          storage,
+          authorize: typeof scopes === "function" ? scopes : () => ({ project: "default", scopes }),
+          login
+        }
   )
   const server = createServer((request, response) => tachograph.node(request, response))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

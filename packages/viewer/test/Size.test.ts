@@ -1,14 +1,12 @@
-import { gunzipSync } from "node:zlib"
+import { brotliDecompressSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { assets } from "../src/index.ts"
 
-const gzipBytes = (paths: ReadonlyArray<string>): number =>
-  assets
-    .filter(({ path }) => paths.includes(path))
-    .reduce((sum, { gzip }) => sum + Buffer.from(gzip, "base64").length, 0)
-
 const textOf = (path: string): string =>
-  gunzipSync(Buffer.from(assets.find((asset) => asset.path === path)!.gzip, "base64")).toString()
+  brotliDecompressSync(Buffer.from(assets.find((asset) => asset.path === path)!.brotli, "base64")).toString()
+
+const gzipBytes = (paths: ReadonlyArray<string>): number =>
+  paths.reduce((sum, path) => sum + gzipSync(textOf(path), { level: 9 }).length, 0)
 
 const scripts = assets.map(({ path }) => path).filter((path) => path.endsWith(".js"))
 

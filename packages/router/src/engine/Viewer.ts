@@ -2,7 +2,7 @@
 import { Lazy } from "@tachograph/core"
 import type { Asset } from "@tachograph/viewer"
 import * as Effect from "effect/Effect"
-import { gunzipSync } from "node:zlib"
+import { brotliDecompressSync, gzipSync } from "node:zlib"
 import type { viewerPaths } from "../Engine.ts"
 import type { Operation } from "../handlers/Operation.ts"
 import * as Answer from "../response/Answer.ts"
@@ -41,9 +41,10 @@ const cacheControl = (asset: Asset) => (asset.path === index ? "no-cache" : "pub
 type Encoding = "br" | "gzip" | undefined
 
 const bytesOf = (asset: Asset, encoding: Encoding): Uint8Array => {
-  if (encoding === "br") return Buffer.from(asset.brotli, "base64")
-  const gzip = Buffer.from(asset.gzip, "base64")
-  return encoding === "gzip" ? gzip : gunzipSync(gzip)
+  const brotli = Buffer.from(asset.brotli, "base64")
+  if (encoding === "br") return brotli
+  const bytes = brotliDecompressSync(brotli)
+  return encoding === "gzip" ? gzipSync(bytes) : bytes
 }
 
 /** The module has as many bytes as all pages: it is loaded when one of them is first asked for. */

@@ -5,5 +5,6 @@ export const places = [
   { name: "Agents", path: "agents", key: "a" },
   { name: "People", path: "people", key: "p" },
   { name: "Overview", path: "overview", key: "o" },
-  { name: "Search", path: "search", key: "f" }
+  { name: "Search", path: "search", key: "f" },
+  { name: "Docs", path: "docs", key: "d" }
 ] as const

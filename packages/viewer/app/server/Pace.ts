@@ -12,28 +12,29 @@ export const pauseAfter = (tookMs: number, leastMs: number): number =>
 
 /**
  * Asks again and again, while the page is visible, with a pause before each time: the first after an answer that took `tookMs`. Ends
- * when `ask` answers false, or when `signal` is aborted. `ask` must not reject.
+ * when `ask` answers false, or when `signal` is aborted. `ask` must not reject. `leastMs` is the least pause, or says it before each.
  */
 export const askAgain = async (
-  leastMs: number,
+  leastMs: number | (() => number),
   signal: AbortSignal,
   ask: () => Promise<unknown>,
   tookMs = 0
 ): Promise<void> => {
-  let pauseMs = pauseAfter(tookMs, leastMs)
+  const pauseFor = (tookMs: number) => pauseAfter(tookMs, typeof leastMs === "number" ? leastMs : leastMs())
+  let pauseMs = pauseFor(tookMs)
   while (true) {
     await sleep(pauseMs, signal)
     if (signal.aborted) return
     if (document.hidden) continue
     const askedAt = performance.now()
     if ((await ask()) === false) return
-    pauseMs = pauseAfter(performance.now() - askedAt, leastMs)
+    pauseMs = pauseFor(performance.now() - askedAt)
   }
 }
 
 /** As `askAgain`, and at once before it, whether the page is visible or not. */
 export const askNowAndAgain = async (
-  leastMs: number,
+  leastMs: number | (() => number),
   signal: AbortSignal,
   ask: () => Promise<unknown>
 ): Promise<void> => {

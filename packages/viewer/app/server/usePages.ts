@@ -14,6 +14,9 @@ export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error" 
 const left = new Map<string, State<unknown>>()
 const keptLists = 4
 
+/** How often a list without rows is read again (ms): whoever looks at it waits for the first. */
+const firstRowMs = 1_000
+
 // Another key may open another project.
 Key.whenSet(() => left.clear())
 
@@ -25,7 +28,7 @@ const keep = (name: string, state: State<unknown>): void => {
 
 /**
  * `name` is that of the list. A list with another `key` begins anew. The first page is read again every `refreshMs`, or less
- * often where the server is slow, while the page is visible.
+ * often where the server is slow, while the page is visible; more often where there is no row yet.
  */
 export const usePages = <A>(
   name: string,
@@ -43,14 +46,20 @@ export const usePages = <A>(
   useEffect(() => {
     const aborter = new AbortController()
     const initial = (left.get(id) as State<A> | undefined) ?? empty
+    let current = initial
     const opened = new PagedList(latest.current, aborter.signal, initial, (state) => {
+      current = state
       if (state.rows.length > 0) keep(id, state as State<unknown>)
       setShown({ id, state })
     })
     list.current = opened
     setShown({ id, state: initial })
     if (refreshMs === undefined) void opened.refresh()
-    else void Pace.askNowAndAgain(refreshMs, aborter.signal, () => opened.refresh())
+    else {
+      const isAwaited = () => current.rows.length === 0 && current.next === null
+      const leastMs = () => (isAwaited() ? Math.min(firstRowMs, refreshMs) : refreshMs)
+      void Pace.askNowAndAgain(leastMs, aborter.signal, () => opened.refresh())
+    }
     return () => aborter.abort()
   }, [id, round, refreshMs])
 

@@ -14,7 +14,8 @@ const byCommand = (text: string): boolean => {
   return isCopied
 }
 
-const announce = (message: string): void => {
+/** Says something for a moment, aloud too. */
+export const announce = (message: string): void => {
   const old = document.querySelector(".notice")
   old?.remove()
   const notice = document.createElement("output")

@@ -1,7 +1,7 @@
 /** Markdown as elements, never as HTML text: what is HTML in it is shown as it is written. Line breaks stay. */
 import { Lexer, type Token, type Tokens } from "marked"
-import type { ComponentChildren, VNode } from "preact"
-import { useMemo } from "preact/hooks"
+import { type ComponentChildren, createContext, createElement, type VNode } from "preact"
+import { useContext, useMemo } from "preact/hooks"
 import { plain } from "./Hidden.ts"
 import { safeHref, safeImage } from "./Links.ts"
 import { Plain } from "./Plain.tsx"
@@ -9,7 +9,31 @@ import { Plain } from "./Plain.tsx"
 /** Deeper nesting is shown as it was sent. */
 const maxDepth = 20
 
-const Link = ({ children, href }: { readonly href: string; readonly children: ComponentChildren }) => {
+/**
+ * What is known of a text that is a page of the documentation, and not what somebody sent: its headings are those of the page, and a line ends
+ * where its paragraph does.
+ */
+export interface Reference {
+  /** Where a link leads; undefined where nothing is served that it names. */
+  readonly linkOf: (href: string) => string | undefined
+  /** The id of a heading's element. */
+  readonly idOf: (heading: string) => string
+}
+
+const ReferenceContext = createContext<Reference | undefined>(undefined)
+
+const ReferenceLink = ({ children, to }: { readonly to: string | undefined; readonly children: ComponentChildren }) => {
+  if (to === undefined) return <span>{children}</span>
+  return /^https?:/.test(to) ? <SafeLink href={to}>{children}</SafeLink> : <a href={to}>{children}</a>
+}
+
+const Link = (props: { readonly href: string; readonly children: ComponentChildren }) => {
+  const reference = useContext(ReferenceContext)
+  if (reference === undefined) return <SafeLink {...props} />
+  return <ReferenceLink to={reference.linkOf(props.href)}>{props.children}</ReferenceLink>
+}
+
+const SafeLink = ({ children, href }: { readonly href: string; readonly children: ComponentChildren }) => {
   const safe = safeHref(href)
   if (safe === undefined) {
     return (
@@ -27,7 +51,10 @@ const Link = ({ children, href }: { readonly href: string; readonly children: Co
 
 /** Images from elsewhere are named, and not loaded: loading one tells its server who looks. */
 const Image = ({ alt, href }: { readonly alt: string; readonly href: string }) => {
+  const reference = useContext(ReferenceContext)
   const src = safeImage(href)
+  // Those of the documentation weigh more than the rest of the pages: they are not served.
+  if (reference !== undefined) return <span class="picture">Picture, in the repository: {alt}</span>
   if (src !== undefined) return <img src={src} alt={plain(alt)} />
   return (
     <span class="media">
@@ -87,7 +114,8 @@ const inline = (tokens: ReadonlyArray<Token> | undefined, depth: number): Readon
 const cells = (row: ReadonlyArray<Tokens.TableCell>, depth: number, isHead: boolean) => (
   <tr>
     {row.map(({ align, tokens }) =>
-      isHead ? (
+      // A head without words is none.
+      isHead && tokens.length > 0 ? (
         <th scope="col" align={align ?? "left"}>
           {inline(tokens, depth)}
         </th>
@@ -103,6 +131,20 @@ const listOf = (list: Tokens.List, depth: number) => {
   return list.ordered ? <ol start={list.start === "" ? 1 : list.start}>{items}</ol> : <ul>{items}</ul>
 }
 
+const Heading = ({
+  depth,
+  token: { depth: level, text, tokens }
+}: {
+  readonly token: Tokens.Heading
+  readonly depth: number
+}) => {
+  const reference = useContext(ReferenceContext)
+  const children = inline(tokens, depth)
+  // A page has headings of its own above those of what was sent.
+  if (reference === undefined) return <p class={`heading h${level}`}>{children}</p>
+  return createElement(`h${level}`, { id: reference.idOf(text) }, children)
+}
+
 const block = (token: Token, depth: number): VNode | string | null => {
   if (depth > maxDepth) return <Plain text={token.raw} />
   switch (token.type) {
@@ -110,10 +152,7 @@ const block = (token: Token, depth: number): VNode | string | null => {
     case "def":
       return null
     case "heading":
-      // The page has headings of its own above these.
-      return (
-        <p class={`heading h${(token as Tokens.Heading).depth}`}>{inline((token as Tokens.Heading).tokens, depth)}</p>
-      )
+      return <Heading token={token as Tokens.Heading} depth={depth} />
     case "paragraph":
       return <p>{inline((token as Tokens.Paragraph).tokens, depth)}</p>
     case "text":
@@ -131,7 +170,7 @@ const block = (token: Token, depth: number): VNode | string | null => {
     case "table": {
       const { header, rows } = token as Tokens.Table
       return (
-        <div class="table" tabIndex={0} role="region" aria-label="Table">
+        <div class="table" tabIndex={0} role="group" aria-label="Table">
           <table>
             <thead>{cells(header, depth, true)}</thead>
             <tbody>{rows.map((row) => cells(row, depth, false))}</tbody>
@@ -155,14 +194,19 @@ const block = (token: Token, depth: number): VNode | string | null => {
 const blocks = (tokens: ReadonlyArray<Token>, depth: number): ReadonlyArray<VNode | string | null> =>
   tokens.map((token) => block(token, depth))
 
-export const Markdown = ({ text }: { readonly text: string }) => {
+export const Markdown = ({ reference, text }: { readonly text: string; readonly reference?: Reference }) => {
+  const breaks = reference === undefined
   const tokens = useMemo(() => {
     try {
-      return new Lexer({ gfm: true, breaks: true }).lex(text)
+      return new Lexer({ gfm: true, breaks }).lex(text)
     } catch {
       return undefined
     }
-  }, [text])
+  }, [text, breaks])
   if (tokens === undefined) return <Plain text={text} />
-  return <div class="markdown">{blocks(tokens, 0)}</div>
+  return (
+    <ReferenceContext.Provider value={reference}>
+      <div class="markdown">{blocks(tokens, 0)}</div>
+    </ReferenceContext.Provider>
+  )
 }

@@ -6,6 +6,7 @@ import { Exact } from "../../parts/bytes/Exact.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { RebuiltHint } from "../../parts/Rebuilt.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { Tabs } from "../../parts/Tabs.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import * as Reading from "../../settings/Reading.ts"
@@ -93,7 +94,13 @@ export const EventPage = ({ query, rest }: PageProps) => {
       <EventHead id={id} state={value} query={query} />
       <div class="event-columns">
         <div class="event-main">
-          <Tabs tab={shown.tab} />
+          <Tabs
+            label="The call"
+            tabs={tabs.map(([id, name], index) => ({ id, name, hint: `${name} (${index + 1})` }))}
+            selected={shown.tab}
+            panel="tab-panel"
+            show={show}
+          />
           <Panel id={id} state={value} shown={shown} />
         </div>
         <EventFacts state={value} />
@@ -128,28 +135,6 @@ const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) =>
   </header>
 )
 
-const Tabs = ({ tab }: { readonly tab: Tab }) => (
-  <div class="tabs" role="tablist" aria-label="The call">
-    {tabs.map(([name, title], index) => (
-      <button
-        key={name}
-        id={`tab-${name}`}
-        type="button"
-        role="tab"
-        class="quiet"
-        aria-selected={tab === name}
-        aria-controls="tab-panel"
-        tabIndex={tab === name ? 0 : -1}
-        title={`${title} (${index + 1})`}
-        onClick={() => show(name)}
-        onKeyDown={(event) => moveTab(event, index)}
-      >
-        {title}
-      </button>
-    ))}
-  </div>
-)
-
 interface PanelProps {
   readonly id: string
   readonly state: CallState
@@ -174,16 +159,6 @@ const Panel = ({ id, shown: { isDiff, tab, text }, state }: PanelProps) => (
     {tab === "raw" && <Exact key={text} parts={["events", id, text]} />}
   </div>
 )
-
-/** Arrows move along tabs (ARIA Authoring Practices, tabs). */
-const moveTab = (event: KeyboardEvent, index: number): void => {
-  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-  if (by === undefined) return
-  const [name] = tabs[(index + by + tabs.length) % tabs.length]!
-  show(name)
-  document.querySelector<HTMLElement>(`#tab-${name}`)?.focus()
-  event.preventDefault()
-}
 
 const Which = ({ call: { call }, text }: { readonly text: Text; readonly call: CallState }) => (
   <div class="which" role="group" aria-label="Which text">

@@ -13,14 +13,17 @@ import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
 import * as Scroll from "../../route/Scroll.ts"
 import * as Client from "../../server/Client.ts"
-import type { Session } from "../../server/Types.ts"
+import type { Me, Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
+import * as Copy from "../../text/Copy.ts"
 import { columnsOf } from "./columns.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
 
 const filterNames = ["agent", "agent_version", "person", "model"] as const
+
+const loadFirstMinute = () => import("./FirstMinute.tsx").then(({ FirstMinute }) => FirstMinute)
 
 const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => SessionPeek)
 
@@ -31,7 +34,20 @@ const read = (query: Client.Query) => async (cursor: string | null, signal: Abor
   return { rows: page.sessions, next: page.next_cursor }
 }
 
-export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => {
+/** Opens the first session when it comes, where a person waits for it. */
+const useFirstSession = (isAwaited: boolean, rows: ReadonlyArray<Session>): void => {
+  const wasAwaited = useRef(false)
+  useEffect(() => {
+    const [first, ...others] = rows
+    if (wasAwaited.current && first !== undefined && others.length === 0) {
+      Copy.announce("The first call is recorded")
+      Route.go(Route.to(["sessions", first.session]))
+    }
+    wasAwaited.current = isAwaited
+  }, [isAwaited, rows])
+}
+
+export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: URLSearchParams }) => {
   const filters = valuesOf(query, filterNames)
   const peeked = query.get("peek")
   const SessionPeek = useLazy(loadPeek, peeked !== null)
@@ -69,19 +85,21 @@ export const SessionsPage = ({ query }: { readonly query: URLSearchParams }) => 
   useEffect(() => void (document.title = "Sessions · Tachograph"), [])
   useEffect(() => LastList.set(query), [query])
   const isFiltered = Object.values(filters).some(Boolean)
+  const isEmpty = pages.rows.length === 0 && !pages.isLoading && pages.error === undefined
+  const isAwaited = isEmpty && !pages.hasMore && !isFiltered
+  useFirstSession(isAwaited, pages.rows)
+  const FirstMinute = useLazy(loadFirstMinute, isAwaited)
   return (
     <section class="sessions" aria-labelledby="sessions-title">
       <div class="page-head">
         <h1 id="sessions-title">Sessions</h1>
-        <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />
+        {!isAwaited && <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />}
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
       {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}
-      {pages.rows.length === 0 && !pages.isLoading && pages.error === undefined && (
-        <>
-          {pages.hasMore ? <SoFar title="Nothing matches so far" pages={pages} /> : <Nothing isFiltered={isFiltered} />}
-        </>
-      )}
+      {isEmpty && pages.hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
+      {isEmpty && !pages.hasMore && isFiltered && <NothingMatches />}
+      {FirstMinute !== undefined && <FirstMinute me={me} way={query.get("way")} />}
       {pages.rows.length > 0 && (
         <>
           {pages.error !== undefined && <Outdated error={pages.error} />}
@@ -113,18 +131,10 @@ const useNow = (): number => {
   return now
 }
 
-const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
-  isFiltered ? (
-    <Empty title="No session matches">
-      <p>
-        <a href="#/sessions">Show all sessions</a>
-      </p>
-    </Empty>
-  ) : (
-    <Empty title="Nothing is recorded yet">
-      <p>
-        The first call appears here by itself: from a program whose calls pass the proxy of a server with the option{" "}
-        <code>--proxy</code>, or that has a few lines more, which the page <a href="../docs">docs</a> has.
-      </p>
-    </Empty>
-  )
+const NothingMatches = () => (
+  <Empty title="No session matches">
+    <p>
+      <a href="#/sessions">Show all sessions</a>
+    </p>
+  </Empty>
+)
