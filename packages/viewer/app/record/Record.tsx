@@ -2,8 +2,10 @@
 import { useState } from "preact/hooks"
 import { Tabs } from "../parts/Tabs.tsx"
 import * as Route from "../route/Route.ts"
+import * as Client from "../server/Client.ts"
 import * as Key from "../server/Key.ts"
 import type { Me } from "../server/Types.ts"
+import { useAnswer } from "../server/useAnswer.ts"
 import * as Copy from "../text/Copy.ts"
 import * as Credential from "./Credential.ts"
 import { type Snippet, type Way, ways } from "./Ways.ts"
@@ -89,44 +91,47 @@ interface KeyLineProps {
   readonly toggle: () => void
 }
 
-/** Whose key the texts have, and how to make another one. */
+/** Whose key the texts have. */
 const KeyLine = ({ hasKey, isShown, me, toggle }: KeyLineProps) => {
-  const make = <code>{Credential.commandFor(me.project)}</code>
-  const where = (
+  if (!hasKey) return <NoKey me={me} />
+  return (
     <>
-      in the folder of the server or with its <code>--storage</code>; in a clone, write{" "}
-      <code>npm run --silent tachograph --</code> for <code>tachograph</code>
+      <p class="hint">
+        The key of this page is copied with the text.{" "}
+        <button type="button" class="link" onClick={toggle}>
+          {isShown ? "Hide the key" : "Show the key"}
+        </button>
+      </p>
+      <p class="hint">
+        For an application, a key that only records is safer: <MakeKey me={me} />
+      </p>
     </>
   )
-  if (hasKey) {
+}
+
+/** Where the page has no key that records. Whoever has signed in to a host by its own rule makes none here: keys open nothing there. */
+const NoKey = ({ me }: { readonly me: Me }) => {
+  const { error, value } = useAnswer((signal) => Client.api.getSignIn({}, { signal }), "sign-in")
+  if (value === undefined && error === undefined) return null
+  if (value?.by === "application") {
     return (
-      <>
-        <p class="hint">
-          The key of this page is copied with the text.{" "}
-          <button type="button" class="link" onClick={toggle}>
-            {isShown ? "Hide the key" : "Show the key"}
-          </button>
-        </p>
-        <p class="hint">
-          For an application, a key that only records is safer: {make}, {where}.
-        </p>
-      </>
+      <p class="hint">
+        <b>This page has no key.</b> The application that serves it decides who may record: put what it accepts from
+        programs into <code>{Credential.variable}</code>.
+      </p>
     )
   }
   return (
     <p class="hint">
-      {canRecord(me) ? (
-        <>
-          This page has no key of its own: the application around it decides who may. Put the key that it gives to
-          programs into <code>{Credential.variable}</code>, or make one where the server takes keys:{" "}
-        </>
-      ) : (
-        <>
-          <b>The key of this page may read, and not record.</b> Make one that records, and put it into{" "}
-          <code>{Credential.variable}</code>:{" "}
-        </>
-      )}
-      {make}, {where}.
+      <b>{Key.get() === undefined ? "This page has no key." : "The key of this page may read, and not record."}</b> Make
+      one that records, and put it into <code>{Credential.variable}</code>: <MakeKey me={me} />
     </p>
   )
 }
+
+const MakeKey = ({ me }: { readonly me: Me }) => (
+  <>
+    <code>{Credential.commandFor(me.project)}</code>, in the folder of the server or with its <code>--storage</code>. In
+    a clone, write <code>npm run --silent tachograph --</code> for <code>tachograph</code>.
+  </>
+)

@@ -1,8 +1,16 @@
 /** From the empty page to the first session, by each way that can run here, with what was copied from the page. */
+import { ApiKeys, Name, ProjectId } from "@tachograph/core"
+import { sqlite } from "@tachograph/storage-sqlite"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { problemsOf } from "../Accessibility.ts"
-import { goTo, open, openWithKey } from "../Browser.ts"
+import { open, openWithKey } from "../Browser.ts"
 import { Conversation, registered, text, user } from "../Conversation.ts"
 import { emitter, project, type } from "../first/Newcomer.ts"
 import { startProvider } from "../first/Provider.ts"
@@ -38,6 +46,24 @@ const copied = async (page: Page, way: string, title: string): Promise<string> =
 const arrives = async (page: Page, said: string): Promise<void> => {
   await page.waitForURL((url) => url.hash.startsWith("#/sessions/"))
   await page.locator(".said").getByText(said, { exact: true }).first().waitFor()
+}
+
+/** A server over a file, and a key that reads another project than the default one. */
+const withReadingKey = async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tachograph-first-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const storage = sqlite(join(folder, "tachograph.db"))
+  const attributes = {
+    project: ProjectId.make("the project"),
+    scopes: ["read"],
+    name: Name.make("r"),
+    expiresAt: null
+  } as const
+  const issued = Effect.flatMap(ApiKeys, (keys) => keys.issue(attributes))
+  const [secret] = await Effect.runPromise(Effect.provide(issued, ApiKeys.layer().pipe(Layer.provide(storage))))
+  const server = await start(storage, undefined, { proxy: true })
+  onTestFinished(() => server.close())
+  return { key: Redacted.value(secret), server }
 }
 
 /** As Claude Code and Codex call their providers: by the SDKs of these. */
@@ -173,19 +199,22 @@ console.log((await new OpenAI().chat.completions.create({ model: "gpt-5", messag
       expect(await shown.innerText()).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${server.url}/tools/recorder/otlp`)
     })
 
-    it("leave the key to the environment where the page has none, or one that only reads", async () => {
-      for (const [scopes, says] of [
-        [["record", "read"], "This page has no key of its own"],
-        [["read"], "may read, and not record"]
-      ] as const) {
-        const server = await start(undefined, scopes)
-        onTestFinished(() => server.close())
-        const { page } = await open(`${server.url}/viewer/#/?way=curl`)
-        await page.getByText(says).waitFor()
-        await page.getByText("tachograph keys create --scope record --name my-app").waitFor()
-        expect(await page.locator(".record pre").innerText()).toContain('"Authorization: Bearer $TACHOGRAPH_API_KEY"')
-        await goTo(page, "#/nothing")
-      }
+    it("leave the key to the environment where the host decides who may", async () => {
+      const server = await start(undefined, ["record", "read"])
+      onTestFinished(() => server.close())
+      const { page } = await open(`${server.url}/viewer/#/?way=curl`)
+      await page.getByText("The application that serves it decides who may record").waitFor()
+      expect(await page.locator(".record pre").innerText()).toContain('"Authorization: Bearer $TACHOGRAPH_API_KEY"')
+    })
+
+    it("do not copy a key that only reads, and say how to make one that records", async () => {
+      const { key, server } = await withReadingKey()
+      const { page } = await openWithKey(`${server.url}/viewer/`, key)
+      // The server's own thread knows that the proxy is on.
+      await page.getByRole("tab", { name: "Claude Code", selected: true }).waitFor()
+      await page.getByText("The key of this page may read, and not record.").waitFor()
+      await page.getByText("tachograph keys create --scope record --name my-app --project 'the project'").waitFor()
+      expect(await page.locator(".record pre").innerText()).toContain('"X-Tachograph-Key: $TACHOGRAPH_API_KEY"')
     })
 
     it("copy where the browser has no clipboard, as over plain HTTP", async () => {
