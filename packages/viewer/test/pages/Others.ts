@@ -142,7 +142,7 @@ export const define = (world: World) => {
         await page.getByText("This key may not read").first().waitFor()
       }
       await page.getByRole("button", { name: "Enter another key" }).click()
-      await page.getByLabel("API key").waitFor()
+      await page.getByText("decides who may read them").waitFor()
     })
 
     it("say that nothing is recorded yet", async () => {
