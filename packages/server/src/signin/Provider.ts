@@ -47,8 +47,9 @@ const isOutage = (error: unknown): boolean => {
 /** A code of the protocol or a class: texts of the provider may hold anything. */
 const reasonOf = (error: unknown): string => {
   const { cause, code, error: answered, name } = error as Record<string, unknown>
-  const inner = cause instanceof Error ? ` (${(cause as { readonly code?: string }).code ?? cause.name})` : ""
-  return `${String(answered ?? code ?? name)}${inner}`.replaceAll(/[^\w .:()-]/g, "?").slice(0, 200)
+  const outer = String(answered ?? code ?? name)
+  const inner = cause instanceof Error ? String((cause as { readonly code?: string }).code ?? cause.name) : outer
+  return `${outer}${inner === outer ? "" : ` (${inner})`}`.replaceAll(/[^\w .:()-]/g, "?").slice(0, 200)
 }
 
 const failed = (error: unknown) =>

@@ -1,7 +1,7 @@
 import { HttpClient } from "@tachograph/testkit"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
-import { temporaryFolder } from "../TachographProcess.ts"
+import { run, temporaryFolder } from "../TachographProcess.ts"
 import * as OidcProvider from "./OidcProvider.ts"
 import { apiKey, freePort, start, startAt } from "./Served.ts"
 import { Visitor } from "./Visitor.ts"
@@ -49,6 +49,9 @@ it("keeps people signed in over a restart and in several servers, and signs them
     env: { TACHOGRAPH_OIDC_CLIENT_SECRET: "another" }
   })
   expect((await new Visitor(other.url, ann.cookies).api("GET", "/me")).status).toBe(401)
+  const listed = async () => (await run(["keys", "list", ...args])).stdout
+  expect(await listed()).toMatch(/^signin_\w+ +default +ann@example\.com \(ann\) +read +valid until /m)
   await ann.ask("/logout", { method: "POST", headers: { origin: first.url } })
+  expect(await listed()).not.toContain("signin_")
   await vi.waitFor(async () => expect((await elsewhere.api("GET", "/me")).status).toBe(401), { timeout: 60_000 })
 })

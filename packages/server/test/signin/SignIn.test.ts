@@ -81,6 +81,32 @@ describe("signing in", () => {
     const headers = { authorization: "Bearer wrong", "sec-fetch-site": "same-origin" }
     expect((await ann.api("GET", "/me", headers)).status).toBe(401)
   })
+
+  it("takes ten minutes at most", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { url } = await start()
+    const ann = new Visitor(url)
+    const begun = Date.now()
+    const back = await ann.comeBackAs("ann")
+    const cookies = Array.from(ann.cookies)
+    vi.setSystemTime(Date.now() + 10 * 60_000 + 1)
+    const answer = await ann.ask(back)
+    expect([answer.status, ann.cookies.has(cookie)]).toEqual([400, false])
+    // The code would be good still.
+    vi.setSystemTime(begun)
+    expect((await new Visitor(url, cookies).ask(back)).status).toBe(302)
+  })
+
+  it("leads to paths below the one under which browsers find the server", async () => {
+    const { url } = await start({}, { args: ["--storage", "memory:", "--oidc-url", "https://host.example/tacho/"] })
+    const ann = new Visitor(url)
+    const { body } = await ann.api("GET", "/sign-in")
+    expect(body).toEqual({ by: "oidc", login: "/tacho/login", logout: "/tacho/logout" })
+    const { location } = await ann.ask("/login")
+    expect(new URL(location!).searchParams.get("redirect_uri")).toBe("https://host.example/tacho/callback")
+    expect((await ann.ask("/callback")).text).toContain('href="/tacho/login"')
+  })
 })
 
 describe("signing out", () => {
@@ -105,6 +131,18 @@ describe("signing out", () => {
     const twice = await copy.ask("/logout", { method: "POST", headers: { "sec-fetch-site": "same-origin" } })
     expect(twice.status).toBe(200)
     expect((await ann.ask("/logout")).status).toBe(405)
+  })
+
+  it("ends a stream that is open", async () => {
+    const { url } = await start()
+    const ann = new Visitor(url)
+    await ann.signIn("ann")
+    const { next_cursor } = (await ann.api("GET", "/events/stream?wait=0")).body
+    const stream = ann.ask(`/api/v1/events/stream?cursor=${encodeURIComponent(next_cursor)}`, {
+      headers: { accept: "application/x-ndjson", "sec-fetch-site": "same-origin" }
+    })
+    await ann.ask("/logout", { method: "POST", headers: { "sec-fetch-site": "same-origin" } })
+    expect((await stream).status).toBe(200)
   })
 
   it("ends by itself when its time is over", async () => {
