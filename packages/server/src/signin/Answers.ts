@@ -2,6 +2,7 @@
 import type { Errors } from "@tachograph/core"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { hash } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { type Options, pathOf } from "./Options.ts"
 import type { ProviderUnavailable, SignInRefused } from "./Provider.ts"
@@ -13,6 +14,19 @@ interface Page {
   /** Where to go on, and what it is called. */
   readonly to: readonly [path: string, name: string]
 }
+
+/** As plain as the page of the viewer that leads here. */
+const style =
+  "body{max-width:26rem;margin:16vh auto;padding:0 1.25rem;font:100%/1.5 system-ui,sans-serif}h1{font-size:1.3rem}"
+
+/** The page loads nothing, and its one style is known. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash("sha256", style, "base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join("; ")
 
 const standardHeaders = {
   "cache-control": "no-store",
@@ -31,6 +45,7 @@ const page = (response: ServerResponse, { status, text, title, to: [path, name] 
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>${escape(title)} · Tachograph</title>
+<style>${style}</style>
 <h1>${escape(title)}</h1>
 <p>${escape(text)}</p>
 <p><a href="${escape(path)}">${escape(name)}</a></p>
@@ -41,7 +56,7 @@ const page = (response: ServerResponse, { status, text, title, to: [path, name] 
       ...standardHeaders,
       "content-type": "text/html; charset=utf-8",
       "content-length": Buffer.byteLength(html),
-      "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      "content-security-policy": contentSecurityPolicy
     })
     .end(html)
 }

@@ -20,6 +20,14 @@ it("goes from the viewer to the provider, back to the same place, and out at bot
   const page = await context.newPage()
   const place = `${url}/viewer/#/agents?order=asc`
 
+  const complaints: Array<string> = []
+  page.on("console", (message) => {
+    if (/Content.Security.Policy/i.test(message.text())) complaints.push(message.text())
+  })
+
+  // Nothing was begun.
+  await page.goto(`${url}/callback`)
+  await page.getByRole("heading", { name: "This sign-in has ended" }).waitFor()
   await page.goto(place)
   await page.getByRole("link", { name: "Sign in" }).click()
   await page.getByLabel("Who are you?").fill("ann")
@@ -56,4 +64,5 @@ it("goes from the viewer to the provider, back to the same place, and out at bot
   await page.getByLabel("API key").fill(apiKey)
   await page.keyboard.press("Enter")
   await page.getByRole("heading", { name: "Sessions" }).waitFor()
+  expect(complaints).toEqual([])
 })
