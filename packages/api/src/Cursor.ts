@@ -12,25 +12,34 @@ import * as Base64Url from "effect/encoding/Base64Url"
 
 const prefix = "c1_"
 
+const notOurs = Violation.valueError("not a cursor of this server")
+
+const isCursor = <Row>(pattern: RegExp, read: (written: string) => Row | undefined, text: string): boolean => {
+  const written = text.slice(prefix.length)
+  return text.startsWith(prefix) && pattern.test(written) && read(written) !== undefined
+}
+
 const make = <Row>(
   pattern: RegExp,
   write: (row: Row) => string,
   /** Undefined if it is not what was written. */
   read: (written: string) => Row | undefined
 ) => ({
-  schema: Schema.String.check(
-    Violation.check((text) => {
-      const written = text.slice(prefix.length)
-      const isOurs = text.startsWith(prefix) && pattern.test(written) && read(written) !== undefined
-      return isOurs ? undefined : Violation.valueError("not a cursor of this server")
-    })
-  ),
+  schema: Schema.String.check(Violation.check((text) => (isCursor(pattern, read, text) ? undefined : notOurs))),
+  /** Whether a text is such a cursor. */
+  is: (text: string): boolean => isCursor(pattern, read, text),
   /** Null without a row: there is no other page. */
   encode: (row: Row | undefined): string | null => (row === undefined ? null : prefix + write(row)),
   /** Undefined without a cursor: the first page. Takes what fits the schema. */
   decode: (text: string | undefined): Row | undefined =>
     text === undefined ? undefined : read(text.slice(prefix.length))
 })
+
+export interface Cursor<Row> {
+  readonly is: (text: string) => boolean
+  readonly encode: (row: Row | undefined) => string | null
+  readonly decode: (text: string | undefined) => Row | undefined
+}
 
 const toHex = (uuid: string): string => uuid.replaceAll("-", "")
 
@@ -128,6 +137,16 @@ const maxKeyBytes = 4 * 255
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
+const decodeRank = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ value: Schema.Finite, number: Schema.Int }))
+)
+
+const decodeEventRank = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({ value: Schema.Finite, id: Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)) })
+  )
+)
+
 /** Names a group by the values of its keys. */
 export const ofKeys = make<ReadonlyArray<Key>>(
   new RegExp(`^[\\w-]{2,${8 * maxKeys * maxKeyBytes}}$`),
@@ -148,3 +167,27 @@ export const ofPosition = <Id extends string>(maxGiven: number) =>
       return { settled: settled!, given }
     }
   )
+
+/** Names a row of a sorted list by its figure, and by what tells rows with the same one apart: a number, or the UUID of an event. */
+export const ofRank = make<{ readonly value: number; readonly number: number }>(
+  /^[\w-]+$/,
+  ({ number, value }) => Base64Url.encode(JSON.stringify({ value, number })),
+  (written) => Option.getOrUndefined(Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decodeRank))
+)
+
+export const ofEventRank = <Id extends string>() =>
+  make<{ readonly value: number; readonly id: Id }>(
+    /^[\w-]+$/,
+    ({ id, value }) => Base64Url.encode(JSON.stringify({ value, id: toHex(id) })),
+    (written) => {
+      const decoded = Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decodeEventRank)
+      return Option.getOrUndefined(Option.map(decoded, ({ id, value }) => ({ value, id: fromHex<Id>(id) })))
+    }
+  )
+
+/** The cursor of a list that can be sorted: another one where it is. */
+export const sortable = <Row, Rank>(plain: Cursor<Row>, sorted: Cursor<Rank>) => ({
+  schema: Schema.String.check(Violation.check((text) => (plain.is(text) || sorted.is(text) ? undefined : notOurs))),
+  plain,
+  sorted
+})

@@ -12,13 +12,10 @@ import { type InProject, inProject, type ProjectId } from "./domain/Project.ts"
 import * as Uuid from "./domain/Uuid.ts"
 import { Damage } from "./payload/format/Damage.ts"
 import type { Storage } from "./Storage.ts"
-import type { ListPage, ListQuery } from "./storage/Lists.ts"
+import { type ListPage, type ListQuery, maxPageBytes } from "./storage/Lists.ts"
 import type { Resources as Port } from "./storage/Resources.ts"
 import type { StoredFingerprint } from "./storage/Stored.ts"
 import type { Result } from "./storage/Result.ts"
-
-/** Most bytes of free text in one page. Descriptions and properties may each be as long as a body. */
-const maxPageBytes = 1024 * 1024
 
 type PageQuery<Key> = Omit<ListQuery<Key>, "maxBytes">
 

@@ -31,6 +31,7 @@ import { wholeNumber } from "../Limit.ts"
 import { Lines } from "../Lines.ts"
 import { MomentInQuery } from "../Moment.ts"
 import * as Page from "../Page.ts"
+import * as Sorted from "../Sorted.ts"
 import { type SnakeCase, snakeKeys } from "../WireNames.ts"
 
 const DurationMs = Schema.Number.check(
@@ -166,6 +167,14 @@ export const maxWait = 30
 /** The header of a stream with the cursor that it begins at: for a client that is cut before the first line. */
 export const cursorHeader = "tachograph-cursor"
 
+export const listCursor = Cursor.sortable(cursor, Cursor.ofEventRank<EventId>())
+
+const highestFirst = Violation.check<{ readonly sort?: string; readonly order?: string }>((query) =>
+  !Sorted.isPlain(query) && query.order === "asc"
+    ? Violation.valueError("calls are sorted with the highest figure first only")
+    : undefined
+)
+
 export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
     headers: { [idempotencyKeyHeader]: Schema.optionalKey(IdempotencyKey) },
@@ -179,16 +188,17 @@ export class Events extends HttpApiGroup.make("events").add(
     error: [Overloaded, ...bodyErrors]
   }).annotate(OpenApi.Summary, "Record many model calls, each a line of JSON, and each answered by a line"),
   HttpApiEndpoint.get("listEvents", "/events", {
-    query: {
+    query: Schema.Struct({
       ...filters,
       after_event: Schema.optionalKey(EventId),
       before_event: Schema.optionalKey(EventId),
-      ...Page.query(cursor),
-      order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
-    },
-    success: Page.of("EventPage", "events", EventSummaryOnWire, cursor),
+      ...Page.query(listCursor),
+      sort: Sorted.CallSort,
+      order: Sorted.Order
+    }).check(Sorted.cursorFits(listCursor), highestFirst),
+    success: Page.of("EventPage", "events", EventSummaryOnWire, listCursor),
     error: EventDamaged
-  }).annotate(OpenApi.Summary, "List events without their payloads"),
+  }).annotate(OpenApi.Summary, "List events without their payloads, in the order of recording or sorted by a figure"),
   HttpApiEndpoint.get("streamEvents", "/events/stream", {
     query: {
       ...filters,

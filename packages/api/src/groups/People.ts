@@ -6,6 +6,8 @@ import * as Cursor from "../Cursor.ts"
 import { PersonNotFound, bodyErrors } from "../Errors.ts"
 import { JsonObject, optional } from "../Json.ts"
 import * as Page from "../Page.ts"
+import * as Sorted from "../Sorted.ts"
+import { UsageGroupOnWire } from "./Usage.ts"
 
 /** The response is built as text: `properties` is the text that was sent. */
 export const PersonOnWire = Schema.Struct({
@@ -23,7 +25,13 @@ export const UpdatePerson = Schema.Struct({ properties: JsonObject })
 export const cursor = Cursor.ofNumber
 
 /** The response is built as text, like a person's. */
-export const PersonPageOnWire = Page.of("PersonPage", "people", PersonOnWire, cursor)
+const PersonWithUsage = Schema.Struct({
+  ...PersonOnWire.fields,
+  /** What the person's calls add up to; null if there are none. */
+  usage: Schema.NullOr(UsageGroupOnWire)
+}).annotate({ identifier: "PersonWithUsage" })
+
+export const PersonPageOnWire = Page.of("PersonPage", "people", PersonWithUsage, cursor)
 
 export class People extends HttpApiGroup.make("people").add(
   HttpApiEndpoint.put("createPerson", "/people", {
@@ -32,9 +40,12 @@ export class People extends HttpApiGroup.make("people").add(
     error: bodyErrors
   }).annotate(OpenApi.Summary, "Create a person"),
   HttpApiEndpoint.get("listPeople", "/people", {
-    query: Page.query(cursor),
+    query: Schema.Struct({ ...Page.query(cursor), ...Sorted.query }).check(Sorted.orderHasSort),
     success: PersonPageOnWire
-  }).annotate(OpenApi.Summary, "List people in the order of their creation"),
+  }).annotate(
+    OpenApi.Summary,
+    "List people in the order of their creation, or those who have calls sorted by what these add up to"
+  ),
   HttpApiEndpoint.put("updatePerson", "/people/:person_id", {
     params: { person_id: PersonId },
     payload: UpdatePerson,

@@ -15,12 +15,11 @@ import { EventDamaged, EventNotFound, SessionNotFound } from "../Errors.ts"
 import { JsonObject, MessagePart } from "../Json.ts"
 import { wholeNumber } from "../Limit.ts"
 import * as Page from "../Page.ts"
+import * as Sorted from "../Sorted.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 /** Numbers of messages and of calls have 31 bits, like the columns of all numbers. */
 const maxNumber = 2 ** 31 - 1
-
-const Order = Schema.optionalKey(Schema.Literals(["asc", "desc"]))
 
 const MessageNumber = Schema.Int.annotate({ description: "The number of a message of the session, from 1" })
 
@@ -108,11 +107,11 @@ export const SessionOnWire = SessionSummary.pipe(Schema.encodeKeys(snakeKeys(Ses
   identifier: "Session"
 })
 
-export const listCursor = Cursor.ofSessions<EventId>(maxRecentSessions)
+export const listCursor = Cursor.sortable(Cursor.ofSessions<EventId>(maxRecentSessions), Cursor.ofRank)
 
 export class Sessions extends HttpApiGroup.make("sessions").add(
   HttpApiEndpoint.get("listSessions", "/sessions", {
-    query: {
+    query: Schema.Struct({
       agent: Schema.optionalKey(AgentName),
       agent_version: Schema.optionalKey(AgentVersionName),
       person: Schema.optionalKey(PersonId),
@@ -120,10 +119,13 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       error: Schema.optionalKey(Schema.Literals(["true", "false"])),
       ...Page.period,
       ...Page.query(listCursor),
-      order: Order
-    },
+      ...Sorted.query
+    }).check(Sorted.cursorFits(listCursor)),
     success: Page.of("SessionPage", "sessions", SessionOnWire, listCursor)
-  }).annotate(OpenApi.Summary, "List sessions by the times of their last calls, with what their calls add up to"),
+  }).annotate(
+    OpenApi.Summary,
+    "List sessions by the times of their last calls, or sorted by what their calls add up to, with these sums"
+  ),
   HttpApiEndpoint.get("getSession", "/sessions/:session", {
     params: { session: SessionId },
     success: SessionOnWire,
@@ -140,7 +142,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
       verbatim: Schema.optionalKey(Schema.Literals(["true", "false"])),
       after_number: Schema.optionalKey(wholeNumber(0, maxNumber)),
       ...Page.query(cursor),
-      order: Order
+      order: Sorted.Order
     },
     success: Schema.Struct({
       messages: Schema.Array(SessionMessageOnWire),
@@ -155,7 +157,7 @@ export class Sessions extends HttpApiGroup.make("sessions").add(
     query: {
       after_event: Schema.optionalKey(EventId),
       ...Page.query(cursor),
-      order: Order
+      order: Sorted.Order
     },
     success: Page.of("SessionCallPage", "calls", SessionCallOnWire, cursor),
     error: [SessionNotFound, EventNotFound, EventDamaged]

@@ -11,6 +11,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ApiOrAlias } from "../Api.ts"
 import * as Cursor from "../Cursor.ts"
 import * as Page from "../Page.ts"
+import * as Sorted from "../Sorted.ts"
 import { snakeKeys } from "../WireNames.ts"
 
 const isDimension = (name: string): name is Dimension => dimensions.includes(name as Dimension)
@@ -54,9 +55,18 @@ export const UsageGroupOnWire = UsageGroup.pipe(Schema.encodeKeys(snakeKeys(Usag
 
 export const cursor = Cursor.ofKeys
 
+const sessionsAreNotSorted = Violation.check<{
+  readonly group_by?: ReadonlyArray<Dimension>
+  readonly sort?: string
+}>(({ group_by, sort }) =>
+  sort !== undefined && group_by?.includes("session") === true
+    ? Violation.valueError("sessions are sorted in the list of sessions")
+    : undefined
+)
+
 export class Usage extends HttpApiGroup.make("usage").add(
   HttpApiEndpoint.get("readUsage", "/usage", {
-    query: {
+    query: Schema.Struct({
       group_by: Schema.optionalKey(GroupBy),
       time_zone: Schema.optionalKey(TimeZone),
       agent: Schema.optionalKey(AgentName),
@@ -65,8 +75,13 @@ export class Usage extends HttpApiGroup.make("usage").add(
       model: Schema.optionalKey(Name),
       api: Schema.optionalKey(ApiOrAlias),
       ...Page.period,
-      ...Page.query(cursor)
-    },
-    success: Page.of("UsagePage", "usage", UsageGroupOnWire, cursor)
+      ...Page.query(cursor),
+      ...Sorted.query
+    }).check(sessionsAreNotSorted, Sorted.orderHasSort),
+    success: Schema.Struct({
+      ...Page.of("UsagePage", "usage", UsageGroupOnWire, cursor).fields,
+      /** Of all groups together: with the first page, if there are any. */
+      total: Schema.NullOr(UsageGroupOnWire)
+    }).annotate({ identifier: "UsagePage" })
   }).annotate(OpenApi.Summary, "Add up calls, tokens and cost, by time, name or model")
 ) {}

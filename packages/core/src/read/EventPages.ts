@@ -45,12 +45,10 @@ export interface EventListQuery
 export const visible = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   project: ProjectId,
-  { above, below, fields = {}, ...filter }: EventListQuery
+  { fields = {}, ...filter }: EventListQuery
 ): Effect.fn.Return<ListPage<StoredSummary, EventId>, StorageUnavailable> {
-  const within = boundsOf(filter)
   const { after, limit, order } = filter
-  const bounds = { above: highest(above, within.above), below: lowest(below, within.below) }
-  const query = { ...within, ...bounds, after, limit, order }
+  const query = { ...within(filter), after, limit, order }
   const isFound = Object.values(fields).some((value) => value !== undefined)
   if (isFound) return yield* storage.findEvents(project, query, fields, maxLookedEvents)
   // One more event than a page has shows whether there is a next page.
@@ -105,6 +103,12 @@ export const boundsOf = ({
   ...callsBetween(from, to),
   ...idsBetween(receivedFrom, receivedTo)
 })
+
+/** The same with bounds of ids. */
+export const within = ({ above, below, ...filter }: EventFilterQuery & Pick<EventQuery, "above" | "below">) => {
+  const bounds = boundsOf(filter)
+  return { ...bounds, above: highest(above, bounds.above), below: lowest(below, bounds.below) }
+}
 
 /** The calls of a time. */
 export const callsBetween = (from: DateTime.Utc | undefined, to: DateTime.Utc | undefined) => ({

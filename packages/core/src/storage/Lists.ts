@@ -17,6 +17,9 @@ export interface ListQuery<Key> {
   readonly maxBytes: number
 }
 
+/** Most bytes of free text in one page. Descriptions and properties may each be as long as a body. */
+export const maxPageBytes = 1024 * 1024
+
 export interface ListPage<Row, Key> {
   readonly rows: ReadonlyArray<Row>
   /** The key after which the next page starts; undefined on the last page. */

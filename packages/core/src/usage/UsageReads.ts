@@ -5,27 +5,42 @@ import { SessionNotFound } from "../domain/Errors.ts"
 import { CurrentProject, inProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SessionSummary } from "../domain/SessionSummary.ts"
+import type { UsageGroup } from "../domain/UsageGroup.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import * as Deriver from "../derive/Deriver.ts"
 import * as EventPages from "../read/EventPages.ts"
 import type { Period } from "../read/EventPages.ts"
-import type { SessionPlace, SessionQuery, StoredSession } from "../rollup/SessionQuery.ts"
+import type { Rank } from "../rollup/Ranking.ts"
+import type { SessionPlace, SessionQuery, SessionRanking, StoredSession } from "../rollup/SessionQuery.ts"
 import { orderOf, type UsagePage, type UsageQuery } from "../rollup/UsageQuery.ts"
 import type { Storage } from "../Storage.ts"
 import type { ListPage } from "../storage/Lists.ts"
 import type { Result } from "../storage/Result.ts"
+import * as PeopleUsage from "./PeopleUsage.ts"
 
 /** The period is that of the last call of each session. */
 export interface SessionListQuery extends Omit<SessionQuery, "fromMs" | "toMs">, Period {}
 
 type UsageListQuery = Omit<UsageQuery, "fromMs" | "toMs"> & Period
 
+/** What groups of calls add up to. */
+export interface UsageReport extends UsagePage {
+  /** All groups together: with the first page, if there are any. */
+  readonly total: UsageGroup | undefined
+}
+
+export interface SessionRankingQuery extends Omit<SessionRanking, "fromMs" | "toMs">, Period {}
+
 export interface UsageReads {
   /** Sessions in the order of their last calls, with what their calls add up to. */
   readonly listSessions: (query: SessionListQuery) => Result<ListPage<SessionSummary, SessionPlace>>
   readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
   /** What events add up to, in groups. */
-  readonly sumUsage: (query: UsageListQuery) => Result<UsagePage>
+  readonly sumUsage: (query: UsageListQuery) => Result<UsageReport>
+  /** Sessions sorted by what their calls add up to. */
+  readonly rankSessions: (query: SessionRankingQuery) => Result<ListPage<SessionSummary, Rank>>
+  /** A page may have fewer people than `limit` although there are more. */
+  readonly listPeopleWithUsage: (query: PeopleUsage.PeopleQuery) => Result<ListPage<PeopleUsage.PersonUsage, number>>
   /** What payloads take as sent and as stored. `sessions` is how many of the largest sessions are listed. */
   readonly storageUsage: (sessions: number) => Result<StorageUsage>
 }
@@ -60,14 +75,28 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], se
   const sumUsage = Effect.fn("Recorder.sumUsage")(function* ({ from, groupBy, to, ...query }: UsageListQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
-    return yield* storage.sumUsage(project, {
-      ...query,
-      groupBy: orderOf(groupBy),
-      ...EventPages.callsBetween(from, to)
-    })
+    const asked = { ...query, groupBy: orderOf(groupBy), ...EventPages.callsBetween(from, to) }
+    const page = yield* storage.sumUsage(project, asked)
+    if (query.after !== undefined) return { ...page, total: undefined }
+    if (groupBy.length === 0) return { ...page, total: page.groups[0] }
+    const all = { ...asked, groupBy: [], sort: undefined, limit: 1 }
+    return { ...page, total: (yield* storage.sumUsage(project, all)).groups[0] }
+  })
+
+  const rankSessions = Effect.fn("Recorder.rankSessions")(function* ({ from, to, ...query }: SessionRankingQuery) {
+    const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
+    const { next, rows } = yield* storage.rankSessions(project, { ...query, ...EventPages.callsBetween(from, to) })
+    return { rows: yield* withTitles(project, rows), next }
+  })
+
+  const listPeopleWithUsage = Effect.fn("Recorder.listPeopleWithUsage")(function* (query: PeopleUsage.PeopleQuery) {
+    const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
+    return yield* PeopleUsage.list(storage, project, query)
   })
 
   const storageUsage = inProject("storageUsage", storage.usage)
 
-  return { listSessions, getSession, sumUsage, storageUsage } satisfies UsageReads
+  return { listSessions, rankSessions, getSession, sumUsage, listPeopleWithUsage, storageUsage } satisfies UsageReads
 })

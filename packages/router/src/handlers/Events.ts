@@ -1,4 +1,4 @@
-import { Events } from "@tachograph/api"
+import { defaultLimit, Events } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -11,7 +11,6 @@ import * as SentEvent from "../events/SentEvent.ts"
 import * as BatchLines from "../transfer/BatchLines.ts"
 import * as EventLines from "./EventLines.ts"
 import * as EventFilter from "./EventFilter.ts"
-import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.gen(function* () {
   const recorder = yield* Recorder
@@ -21,17 +20,17 @@ export const operations = Effect.gen(function* () {
   return Operation.group("events", {
     createEvent: new Operation.Raw(CreateEvent.make(recorder, decode)),
     createEvents: ({ exchange }) => Effect.succeed(new Operation.Lines(batchLines(exchange))),
-    listEvents: ({ query }) =>
-      Effect.map(
-        recorder.listEvents({
-          ...EventFilter.of(query),
-          above: query.after_event,
-          below: query.before_event,
-          order: query.order ?? "asc",
-          ...PageQuery.of(query, Events.cursor)
-        }),
-        ({ events, next }) => ({ events, next_cursor: Events.cursor.encode(next) })
-      ),
+    listEvents: Effect.fnUntraced(function* ({ query }) {
+      const { limit = defaultLimit, order = "asc", sort = "last" } = query
+      const filter = { ...EventFilter.of(query), above: query.after_event, below: query.before_event, limit }
+      const { plain, sorted } = Events.listCursor
+      if (sort === "last") {
+        const { events, next } = yield* recorder.listEvents({ ...filter, order, after: plain.decode(query.cursor) })
+        return { events, next_cursor: plain.encode(next) }
+      }
+      const { events, next } = yield* recorder.rankEvents({ ...filter, sort, after: sorted.decode(query.cursor) })
+      return { events, next_cursor: sorted.encode(next) }
+    }),
     streamEvents: Effect.fnUntraced(function* ({ exchange, query }) {
       const filter = EventFilter.of(query)
       const from = Events.position.decode(query.cursor) ?? (yield* recorder.startFollowing(filter))

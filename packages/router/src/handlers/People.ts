@@ -1,7 +1,8 @@
-import { People } from "@tachograph/api"
-import { JsonText, type ListPage, type Person, Recorder, Scan } from "@tachograph/core"
+import { People, Usage } from "@tachograph/api"
+import { JsonText, type ListPage, type Person, type PersonUsage, Recorder, Scan } from "@tachograph/core"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Operation from "./Operation.ts"
 import { Otlp } from "../otlp/Otlp.ts"
 import * as PageQuery from "./PageQuery.ts"
@@ -16,20 +17,30 @@ const propertiesIn = (text: string): JsonText.JsonText => {
 }
 
 /** The properties are spliced in verbatim. */
-const toText = ({ createdAt, id, properties }: Person) =>
-  JsonText.object({
+const fieldsOf = ({ createdAt, id, properties }: Person) =>
+  ({
     person_id: JsonText.of(id),
     properties,
     created_at: JsonText.of(DateTime.formatIso(createdAt))
-  } satisfies Record<keyof typeof People.PersonOnWire.Type, JsonText.JsonText>)
+  }) satisfies Record<keyof typeof People.PersonOnWire.Type, JsonText.JsonText>
+
+const toText = (person: Person) => JsonText.object(fieldsOf(person))
 
 const toAnswer = (person: Person) => new Operation.Encoded(Answer.json(toText(person)))
 
-const toPage = ({ next, rows }: ListPage<Person, number>) =>
+const encodeUsage = Schema.encodeSync(Schema.toCodecJson(Schema.NullOr(Usage.UsageGroupOnWire)))
+
+const withUsage = ({ person, usage }: PersonUsage) =>
+  JsonText.object({
+    ...fieldsOf(person),
+    usage: JsonText.unsafe(JSON.stringify(encodeUsage(usage ?? null)))
+  } satisfies Record<keyof (typeof People.PersonPageOnWire.Type)["people"][number], JsonText.JsonText>)
+
+const toPage = ({ next, rows }: ListPage<PersonUsage, number>) =>
   new Operation.Encoded(
     Answer.json(
       JsonText.object({
-        people: JsonText.unsafe(`[${rows.map(toText).join(",")}]`),
+        people: JsonText.unsafe(`[${rows.map(withUsage).join(",")}]`),
         next_cursor: JsonText.of(People.cursor.encode(next))
       } satisfies Record<keyof typeof People.PersonPageOnWire.Type, JsonText.JsonText>)
     )
@@ -39,7 +50,14 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
   Operation.group("people", {
     createPerson: ({ payload, text }) =>
       Effect.map(recorder.createPerson(payload.person_id, propertiesIn(text)), toAnswer),
-    listPeople: ({ query }) => Effect.map(recorder.listPeople(PageQuery.of(query, People.cursor)), toPage),
+    listPeople: ({ query }) =>
+      Effect.map(
+        recorder.listPeopleWithUsage({
+          ...{ sort: query.sort, order: query.order },
+          ...PageQuery.of(query, People.cursor)
+        }),
+        toPage
+      ),
     updatePerson: ({ params, text }) =>
       Effect.map(recorder.updatePerson(params.person_id, propertiesIn(text)), toAnswer),
     getPerson: ({ params }) => Effect.map(recorder.getPerson(params.person_id), toAnswer),

@@ -1,4 +1,4 @@
-import { Sessions } from "@tachograph/api"
+import { defaultLimit, Sessions } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
@@ -10,21 +10,26 @@ import * as PageQuery from "./PageQuery.ts"
 
 export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, otlp]) =>
   Operation.group("sessions", {
-    listSessions: ({ query }) =>
-      Effect.map(
-        recorder.listSessions({
-          agent: query.agent,
-          agentVersion: query.agent_version,
-          person: query.person,
-          model: query.model,
-          isError: query.error === undefined ? undefined : query.error === "true",
-          from: query.after?.in(),
-          to: query.before?.in(),
-          order: query.order ?? "desc",
-          ...PageQuery.of(query, Sessions.listCursor)
-        }),
-        ({ next, rows }) => ({ sessions: rows, next_cursor: Sessions.listCursor.encode(next) })
-      ),
+    listSessions: Effect.fnUntraced(function* ({ query }) {
+      const { limit = defaultLimit, order = "desc", sort = "last" } = query
+      const filter = {
+        agent: query.agent,
+        agentVersion: query.agent_version,
+        person: query.person,
+        model: query.model,
+        isError: query.error === undefined ? undefined : query.error === "true",
+        from: query.after?.in(),
+        to: query.before?.in(),
+        ...{ limit, order }
+      }
+      const { plain, sorted } = Sessions.listCursor
+      if (sort === "last") {
+        const { next, rows } = yield* recorder.listSessions({ ...filter, after: plain.decode(query.cursor) })
+        return { sessions: rows, next_cursor: plain.encode(next) }
+      }
+      const { next, rows } = yield* recorder.rankSessions({ ...filter, sort, after: sorted.decode(query.cursor) })
+      return { sessions: rows, next_cursor: sorted.encode(next) }
+    }),
     getSession: ({ params }) => recorder.getSession(params.session),
     eraseSession: ({ exchange, params }) =>
       Effect.andThen(

@@ -18,9 +18,10 @@ export const operations = Effect.map(Recorder, (recorder) =>
           api: query.api,
           from: query.after?.in(query.time_zone),
           to: query.before?.in(query.time_zone),
+          ...{ sort: query.sort, order: query.order },
           ...PageQuery.of(query, Usage.cursor)
         }),
-        ({ groups, next }) => ({ usage: groups, next_cursor: Usage.cursor.encode(next) })
+        ({ groups, next, total = null }) => ({ usage: groups, total, next_cursor: Usage.cursor.encode(next) })
       )
   })
 )

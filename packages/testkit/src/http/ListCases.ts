@@ -86,7 +86,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
     it("rejects an unknown parameter, a limit and a cursor that are wrong", async () => {
       const { client } = fixture()
       for (const path of ["agents", "agents/x/agent-versions", "people", "fingerprints"]) {
-        expectInvalid(await client.get(`/api/v1/${path}?order=asc`), "extra_forbidden", "query", "order")
+        expectInvalid(await client.get(`/api/v1/${path}?backwards=true`), "extra_forbidden", "query", "backwards")
         expectInvalid(await client.get(`/api/v1/${path}?limit=1001`), "less_than_equal", "query", "limit")
         for (const cursor of ["", "x", "c1_", "c1_-0000001", "c1_ffffffff", "c1_1", "1"]) {
           expectInvalid(await client.get(`/api/v1/${path}?cursor=${cursor}`), "value_error", "query", "cursor")

@@ -26,6 +26,14 @@ const sums = {
   ...{ cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, cost_usd: "0.0105" }
 }
 
+/** One session of 0.0035 $, and one of 0.007 $ and a call of no cost. */
+const ofSessions = {
+  sessions: 2,
+  unpriced_sessions: 1,
+  cost_usd_per_session: { mean: "0.00525", median: "0.00525", p95: "0.007" },
+  last_event_at: expect.stringMatching(iso8601)
+}
+
 const none = { duration_ms_p50: null, duration_ms_p95: null, duration_ms_p99: null }
 
 /** All rows of a list, in pages of 1. */
@@ -34,7 +42,7 @@ const all = async (client: Client, path: string, name: string): Promise<Readonly
   for (let cursor: string | null = ""; cursor !== null;) {
     const query: string = `${path.includes("?") ? "&" : "?"}limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`
     const { body }: { body: any } = await client.get(path + query)
-    expect(Object.keys(body)).toEqual([name, "next_cursor"])
+    expect(Object.keys(body)).toEqual(name === "usage" ? [name, "next_cursor", "total"] : [name, "next_cursor"])
     expect(body[name].length).toBeLessThanOrEqual(1)
     rows.push(...body[name])
     cursor = body.next_cursor
@@ -148,8 +156,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { client, events } = await recorded("usage")
       const usage = async (query: string) => (await client.get(`/api/v1/usage?${query}`)).body.usage
       const [whole] = await usage("")
-      expect(Object.keys(whole)).toEqual(Object.keys({ ...sums, ...none }))
-      expect(whole).toMatchObject(sums)
+      expect(Object.keys(whole)).toEqual(Object.keys({ ...sums, ...ofSessions, ...none }))
+      expect(whole).toMatchObject({ ...sums, ...ofSessions, last_event_at: events[2].received_at })
       expect(Math.abs(whole.duration_ms_p50 - 100)).toBeLessThanOrEqual(1)
       const day = events[0].received_at.slice(0, 10)
       const days = await usage("group_by=day")
@@ -177,12 +185,66 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await usage("after=2100-01-01T00:00:00Z")).toEqual([])
     })
 
+    it("sorts sessions, calls, people and groups by what they add up to, and says what a session costs", async () => {
+      const { client, events, send } = await recorded("sorted")
+      const ids = [...events.map(({ event_id }) => event_id)]
+      ids.push(
+        (await send({ session: "three", agent: "b", person: "p/1", duration_ms: 900, properties: priced(10, 0) }))
+          .event_id
+      )
+      await client.put("/api/v1/people", { person_id: "idle", properties: {} })
+      const names = async (path: string) =>
+        (await all(client, `/api/v1/sessions?${path}`, "sessions")).map((row) => row.session)
+      expect(await names("sort=cost")).toEqual(["two", "one", "three"])
+      expect(await names("sort=cost&order=asc")).toEqual(["three", "one", "two"])
+      expect(await names("sort=calls")).toEqual(["two", "three", "one"])
+      expect(await names("sort=tokens&person=p%2F1")).toEqual(["one", "three"])
+      expect(await names("sort=errors")).toEqual(["two", "three", "one"])
+      expect(await names("sort=last")).toEqual(["three", "two", "one"])
+      expect(await names("sort=duration&error=true")).toEqual(["two"])
+      const calls = async (path: string) =>
+        (await all(client, `/api/v1/events?${path}`, "events")).map((row) => row.event_id)
+      expect(await calls("sort=duration")).toEqual([ids[3], ids[0]])
+      expect(await calls("sort=cost&agent=b")).toEqual([ids[1], ids[3]])
+      expect(await calls("sort=tokens")).toEqual([ids[1], ids[0], ids[3]])
+      expect(await calls("sort=last&order=desc")).toEqual(ids.toReversed())
+      const usage = async (query: string) => (await client.get(`/api/v1/usage?${query}`)).body
+      const byVersion = await usage("group_by=agent,agent_version&sort=cost")
+      expect(byVersion.usage).toMatchObject([
+        { agent: "b", agent_version: "v2", sessions: 1, unpriced_sessions: 0, cost_usd_per_session: { mean: "0.007" } },
+        { agent: "é;", agent_version: "default", sessions: 1, cost_usd_per_session: { median: "0.0035" } },
+        { agent: "b", agent_version: "default", sessions: 1, cost_usd_per_session: { p95: "0.000025" } },
+        { agent: "b", agent_version: "v3", sessions: 1, unpriced_sessions: 1, cost_usd_per_session: null }
+      ])
+      expect(byVersion.total).toMatchObject({
+        ...{ events: 4, sessions: 3, unpriced_sessions: 1, cost_usd: "0.010525" },
+        cost_usd_per_session: { mean: "0.003508333", median: "0.0035", p95: "0.007" }
+      })
+      const [first] = await all(client, "/api/v1/usage?group_by=model&sort=cost", "usage")
+      expect(first).toMatchObject({ model: "gpt-4o", events: 3 })
+      const people = async (query: string) => all(client, `/api/v1/people?${query}`, "people")
+      expect((await people("")).map((row) => [row.person_id, row.usage?.events ?? null])).toEqual([
+        ["p/1", 2],
+        ["p2", 1],
+        ["idle", null]
+      ])
+      const byCost = await people("sort=cost&order=desc")
+      expect(byCost).toMatchObject([
+        { person_id: "p/1", properties: {}, usage: { sessions: 2, cost_usd: "0.003525" } },
+        { person_id: "p2", usage: { sessions: 1, cost_usd: null, last_event_at: events[2].received_at } }
+      ])
+    })
+
     it("covers one project, and forgets what is erased", async () => {
       const { client } = await recorded("usage, erased")
       const { as, issue } = fixture()
       const other = as((await issue({ scopes: ["read"], project: "usage, other" })).key)
       expect((await other.get("/api/v1/sessions")).body).toEqual({ sessions: [], next_cursor: null })
-      expect((await other.get("/api/v1/usage?group_by=agent")).body).toEqual({ usage: [], next_cursor: null })
+      expect((await other.get("/api/v1/usage?group_by=agent")).body).toEqual({
+        usage: [],
+        next_cursor: null,
+        total: null
+      })
       expectError(await other.get("/api/v1/sessions/two"), 404, "session-not-found")
       expect((await client.get("/api/v1/sessions/two")).body.title).toBe("hi")
       await client.call("DELETE", "/api/v1/people/p2")
@@ -199,7 +261,21 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const sessions = (query: string) => client.get(`/api/v1/sessions?${query}`)
       const usage = (query: string) => client.get(`/api/v1/usage?${query}`)
       expectInvalid(await sessions("session=s"), "extra_forbidden", "query", "session")
-      expectInvalid(await usage("order=asc"), "extra_forbidden", "query", "order")
+      expectInvalid(await usage("order=asc"), "value_error", "query")
+      expectInvalid(await usage("group_by=session,day&sort=cost"), "value_error", "query")
+      expectInvalid(await usage("sort=model"), "enum", "query", "sort")
+      expectInvalid(await sessions("sort=name"), "enum", "query", "sort")
+      expectInvalid(await client.get("/api/v1/people?order=asc"), "value_error", "query")
+      expectInvalid(await client.get("/api/v1/events?sort=cost&order=asc"), "value_error", "query")
+      expectInvalid(await client.get("/api/v1/events?sort=calls"), "enum", "query", "sort")
+      const cursorOf = async (path: string) => (await client.get(`/api/v1/${path}limit=1`)).body.next_cursor
+      expectInvalid(await sessions(`cursor=${await cursorOf("sessions?sort=cost&")}`), "value_error", "query")
+      expectInvalid(await sessions(`sort=cost&cursor=${await cursorOf("sessions?")}`), "value_error", "query")
+      expectInvalid(
+        await client.get(`/api/v1/events?sort=cost&cursor=${await cursorOf("events?")}`),
+        "value_error",
+        "query"
+      )
       expectInvalid(await sessions("limit=0"), "greater_than_equal", "query", "limit")
       expectInvalid(await usage("limit=1001"), "less_than_equal", "query", "limit")
       for (const wrong of ["", "x", "day,day", "day,hour,agent", "day,", "Day"]) {

@@ -13,7 +13,7 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.FingerprintNotFound | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.SessionIdEmpty | Types.IdempotencyKeyReused | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
-  /** List events without their payloads. */
+  /** List events without their payloads, in the order of recording or sorted by a figure. */
   listEvents: {
     input: {
       readonly session?: string | undefined
@@ -35,6 +35,7 @@ export interface Operations {
       readonly before_event?: string | undefined
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
+      readonly sort?: "last" | "cost" | "tokens" | "duration" | undefined
       readonly order?: "asc" | "desc" | undefined
     }
     answer: Types.EventPage
@@ -226,14 +227,16 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.PayloadTooLarge | Types.UnsupportedContentEncoding | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
-  /** List people in the order of their creation. */
+  /** List people in the order of their creation, or those who have calls sorted by what these add up to. */
   listPeople: {
     input: {
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
+      readonly sort?: "last" | "cost" | "calls" | "tokens" | "errors" | "duration" | undefined
+      readonly order?: "asc" | "desc" | undefined
     }
     answer: Types.PersonPage
-    row: Types.Person
+    row: Types.PersonWithUsage
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
@@ -321,7 +324,7 @@ export interface Operations {
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 
-  /** List sessions by the times of their last calls, with what their calls add up to. */
+  /** List sessions by the times of their last calls, or sorted by what their calls add up to, with these sums. */
   listSessions: {
     input: {
       readonly agent?: string | undefined
@@ -333,6 +336,7 @@ export interface Operations {
       readonly before?: string | undefined
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
+      readonly sort?: "last" | "cost" | "calls" | "tokens" | "errors" | "duration" | undefined
       readonly order?: "asc" | "desc" | undefined
     }
     answer: Types.SessionPage
@@ -436,6 +440,8 @@ export interface Operations {
       readonly before?: string | undefined
       readonly limit?: number | undefined
       readonly cursor?: string | undefined
+      readonly sort?: "last" | "cost" | "calls" | "tokens" | "errors" | "duration" | undefined
+      readonly order?: "asc" | "desc" | undefined
     }
     answer: Types.UsagePage
     row: Types.UsageGroup

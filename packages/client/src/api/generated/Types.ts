@@ -334,8 +334,15 @@ export interface PersonNotFound {
 }
 
 export interface PersonPage {
-  readonly people: ReadonlyArray<Person>
+  readonly people: ReadonlyArray<PersonWithUsage>
   readonly next_cursor: string | null
+}
+
+export interface PersonWithUsage {
+  readonly person_id: string
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly created_at: string
+  readonly usage: UsageGroup | null
 }
 
 export interface RegisteredFingerprint {
@@ -540,6 +547,10 @@ export interface UsageGroup {
   readonly cache_write_tokens: number
   readonly reasoning_tokens: number
   readonly cost_usd: string | null
+  readonly sessions: number | null
+  readonly unpriced_sessions: number | null
+  readonly cost_usd_per_session: { readonly mean: string; readonly median: string; readonly p95: string } | null
+  readonly last_event_at: string | null
   readonly duration_ms_p50: number | null
   readonly duration_ms_p95: number | null
   readonly duration_ms_p99: number | null
@@ -548,6 +559,7 @@ export interface UsageGroup {
 export interface UsagePage {
   readonly usage: ReadonlyArray<UsageGroup>
   readonly next_cursor: string | null
+  readonly total: UsageGroup | null
 }
 
 export interface ValidationError {
