@@ -51,6 +51,13 @@ describe("modules that are loaded at the start", () => {
     expect(loaded.filter((path) => storages.test(path))).toEqual([])
   })
 
+  test("the thread of the host loads nothing with which people sign in, who may not do so at all", () => {
+    const loaded = loadedWith(host)
+    expect(loaded).toContain("packages/server/src/signin/SignIn.ts")
+    expect(loaded.filter((path) => /\/(openid-client|oauth4webapi|jose)\//.test(path))).toEqual([])
+    expect(Array.from(importsOf.keys()).some((path) => path.includes("/openid-client/"))).toBe(true)
+  })
+
   test("the thread of the host loads no command but serve", () => {
     const commands = loadedWith(host).filter((path) => /server\/src\/(access|commands|doctor)\//.test(path))
     expect(commands).toContain("packages/server/src/commands/Serve.ts")

@@ -1,4 +1,5 @@
 import { HttpClient } from "@tachograph/testkit"
+import { renameSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it, vi } from "vitest"
 import { run, temporaryFolder } from "../TachographProcess.ts"
@@ -30,6 +31,21 @@ it("says it where the provider does not answer at the end, and signs nobody in",
   expect([answer.status, ann.cookies.has("__Host-tachograph")]).toEqual([503, false])
   provider.forge = undefined
   await ann.signIn("ann")
+})
+
+it("signs nobody in or out while the storage is away, and says so", async () => {
+  const file = join(temporaryFolder(), "tachograph.db")
+  const { url } = await start({}, { args: ["--storage", `sqlite:${file}`] })
+  const [ann, ben] = [new Visitor(url), new Visitor(url)]
+  await ann.signIn("ann")
+  const back = await ben.comeBackAs("ben")
+  renameSync(file, `${file}.away`)
+  const answer = await ben.ask(back)
+  expect([answer.status, ben.cookies.has("__Host-tachograph")]).toEqual([503, false])
+  expect(answer.text).toContain("The database of the server does not answer")
+  const leaving = await ann.ask("/logout", { method: "POST", headers: { origin: url } })
+  // It would be no end, so the browser keeps the cookie, to try again.
+  expect([leaving.status, ann.cookies.has("__Host-tachograph")]).toEqual([503, true])
 })
 
 it("keeps people signed in over a restart and in several servers, and signs them out of all", async () => {
