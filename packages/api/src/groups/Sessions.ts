@@ -58,6 +58,7 @@ const InputPrices = Schema.Struct(inputPriceFields)
 const sessionCallFields = {
   ...EventSummary.fields,
   parentEventId: Schema.NullOr(EventId),
+  retryOf: Schema.NullOr(EventId),
   keptMessages: Schema.Int,
   newMessages: Schema.Array(MessageNumber),
   goneMessages: Schema.Array(MessageNumber),

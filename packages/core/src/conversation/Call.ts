@@ -40,6 +40,8 @@ export interface NewCall {
   readonly continues: ReadonlyArray<string>
   readonly names: ReadonlyArray<string>
   readonly settings: Settings
+  /** The model that its inputs name. */
+  readonly model: string | undefined
 }
 
 export interface OutlinedCall extends Pick<NewCall, "isChoices" | "occurredAtMs" | "settings"> {
@@ -50,6 +52,8 @@ export interface OutlinedCall extends Pick<NewCall, "isChoices" | "occurredAtMs"
   readonly output: ReadonlyArray<Node>
   /** The index of the call that it continues. */
   readonly parent: number | undefined
+  /** The index of the last call before it that sent the same messages with the same settings. */
+  readonly repeated: number | undefined
   /** How many messages at the beginning of the parent's conversation it carried. */
   readonly keptFirst: number
   /** Messages that it carried and the parent's conversation has. */

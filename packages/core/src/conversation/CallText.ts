@@ -139,6 +139,12 @@ const parsePiece = (api: Api, bytes: Buffer): ReadPiece => {
   return { messages: formats[api].element(ExactJson.parse(text)), length: text.length }
 }
 
+/** What the inputs name. Some have the model elsewhere. */
+export const modelOf = ({ rest }: CallInput): string | undefined => {
+  const model = get(rest, "model")
+  return typeof model === "string" ? model : undefined
+}
+
 /** What the settings of a call are read from: the same text, with tokens, for the same settings. */
 export const settingsOf = ({ rest }: CallInput): string =>
   ExactJson.stringify(Object.fromEntries(Object.entries(rest).filter(([key]) => !linkKeys.has(key))))

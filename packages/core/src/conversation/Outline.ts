@@ -49,6 +49,12 @@ const noDeparture: Departure = { common: 0, first: 0, messages: [] }
 /** Where the conversation of a call ends. With choices, where that of the first one does. */
 const endOf = ({ end, isChoices, output }: OutlinedCall): Node => (isChoices ? output[0] : output.at(-1)) ?? end
 
+/** The same for calls that asked the same: with the same messages, of the same model, with the same settings. */
+const requestOf = (
+  { api, continues, model, settings }: NewCall,
+  { end, instructions }: Pick<OutlinedCall, "end" | "instructions">
+): string => JSON.stringify([api, model, ...Object.values(settings), instructions, end, ...continues])
+
 export class Outline {
   readonly tree = new MessageTree()
   readonly messages: Array<OutlinedMessage> = []
@@ -60,6 +66,8 @@ export class Outline {
   readonly #parents: ParentSearch
   /** By the names under which calls can be continued. */
   readonly #named = new Map<string, number>()
+  /** The last call of each request. */
+  readonly #requests = new Map<string, number>()
 
   constructor(identities: Identities) {
     this.#identities = identities
@@ -92,6 +100,7 @@ export class Outline {
     const added = this.#place(call, start, parent)
     const index = this.calls.push(added) - 1
     this.#parents.add(index, added)
+    this.#requests.set(requestOf(call, added), index)
     for (const name of call.names) this.#named.set(name, index)
     return added
   }
@@ -198,6 +207,9 @@ export class Outline {
       end,
       output,
       parent,
+      // Of two without messages, nothing says that they asked the same.
+      repeated:
+        instructions === root && end === root ? undefined : this.#requests.get(requestOf(call, { instructions, end })),
       keptFirst: continued?.instructions === instructions ? first + departure.first : first,
       kept: departure.common + carried.length - added.length,
       added,

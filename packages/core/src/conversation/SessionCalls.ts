@@ -12,6 +12,7 @@ import type { Storage } from "../Storage.ts"
 import * as Sorted from "../Sorted.ts"
 import type { OutlinedCall } from "./Call.ts"
 import { type Listed, type NumberedPage, type NumberedQuery, numbersOf } from "./NumberedPage.ts"
+import * as Retries from "./Retries.ts"
 import type { SessionOutline } from "./SessionOutline.ts"
 
 export interface CallQuery extends NumberedQuery {
@@ -25,6 +26,8 @@ type NumberRange = readonly [first: number, last: number]
 /** A call of a session, and how the conversation grew with it. */
 export interface SessionCall extends EventSummary {
   readonly parentEventId: EventId | null
+  /** The call before it that failed, of which it sent the same request again. */
+  readonly retryOf: EventId | null
   readonly keptMessages: number
   readonly newMessages: ReadonlyArray<number>
   readonly goneMessages: ReadonlyArray<number>
@@ -74,9 +77,10 @@ export const callsOf = Effect.fnUntraced(function* (
   )
   const isPriced = Array.from(summaries.values()).some(({ price }) => price !== null)
   const pricing = isPriced ? yield* source.pricing : undefined
+  const retried = yield* Retries.of(source.storage, project, read, indexes, summaries)
   const rows = indexes.flatMap((index) => {
     const summary = summaries.get(calls[index]!.id)
-    return summary === undefined ? [] : [callOf(read, index, summary, pricing?.prices)]
+    return summary === undefined ? [] : [callOf(read, index, summary, retried.get(index) ?? null, pricing?.prices)]
   })
   const damaged = listed.flatMap(({ damage, id }) => (damage === undefined ? [] : [{ id, damage }]))
   return { page: { rows, next: indexes.length < end - start ? listed.at(-1)?.pack : undefined }, damaged }
@@ -116,6 +120,7 @@ const callOf = (
   { calls, outline }: SessionOutline,
   index: number,
   summary: EventSummary,
+  retryOf: EventId | null,
   prices: PriceList.PriceList | undefined
 ): SessionCall => {
   const call = outline.calls[index]!
@@ -126,6 +131,7 @@ const callOf = (
   return {
     ...summary,
     parentEventId: call.parent === undefined ? null : calls[call.parent]!.id,
+    retryOf,
     keptMessages: call.kept,
     newMessages: call.added,
     goneMessages: call.gone,

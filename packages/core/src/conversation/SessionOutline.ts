@@ -99,7 +99,7 @@ export class SessionOutline {
   /** Approximate memory, in bytes. */
   get costBytes(): number {
     const { messages, tree } = this.outline
-    return 200 * tree.size + 120 * messages.length + 600 * this.calls.length + this.pieces.costBytes
+    return 200 * tree.size + 120 * messages.length + 800 * this.calls.length + this.pieces.costBytes
   }
 
   /**
@@ -245,7 +245,8 @@ export class SessionOutline {
       output: numbersOf(output.messages),
       isChoices: formats[api].outputIsChoices,
       ...CallText.linksOf(api, input, output),
-      settings: yield* this.#settingsOf(api, input)
+      settings: yield* this.#settingsOf(api, input),
+      model: CallText.modelOf(input)
     }
   })
 
@@ -302,5 +303,6 @@ const unreadable: Omit<NewCall, "api" | "occurredAtMs"> = {
   isChoices: false,
   continues: [],
   names: [],
-  settings: { instructions: -1, tools: -1, parameters: -1 }
+  settings: { instructions: -1, tools: -1, parameters: -1 },
+  model: undefined
 }

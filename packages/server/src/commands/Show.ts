@@ -12,10 +12,10 @@ import * as SessionName from "../access/SessionName.ts"
 import * as Output from "../terminal/Output.ts"
 import * as Table from "../terminal/Table.ts"
 
-/** The rows of a list, of which the next one can be looked at. */
+/** The rows of a list, of which the next ones can be looked at. */
 class Rows<Row> {
   readonly #read: Effect.Effect<Row | undefined, CommandError>
-  #next: { readonly row: Row | undefined } | undefined
+  readonly #next: Array<Row | undefined> = []
 
   constructor(read: Effect.Effect<Row | undefined, CommandError>) {
     this.#read = read
@@ -23,14 +23,28 @@ class Rows<Row> {
 
   /** The next row, without going on. Undefined after the last one. */
   peek(): Effect.Effect<Row | undefined, CommandError> {
-    const next = this.#next
-    return next === undefined ? Effect.map(this.#read, (row) => (this.#next = { row }).row) : Effect.succeed(next.row)
+    return Effect.map(this.ahead(1), ([row]) => row)
+  }
+
+  /** The next rows, without going on: `count` of them, or all that are left. */
+  ahead(count: number): Effect.Effect<ReadonlyArray<Row>, CommandError> {
+    return Effect.suspend(() => {
+      const rows = this.#next.filter((row) => row !== undefined)
+      if (rows.length >= count || rows.length < this.#next.length) return Effect.succeed(rows.slice(0, count))
+      return Effect.flatMap(this.#read, (row) => {
+        this.#next.push(row)
+        return this.ahead(count)
+      })
+    })
   }
 
   pass(): void {
-    this.#next = undefined
+    this.#next.shift()
   }
 }
+
+/** Calls in which the retry of one that failed is looked for: mostly it is the next one. */
+const maxBetween = 16
 
 /** The rows of a session. Fails at once where there is no such session. */
 const open = Effect.fnUntraced(function* ({ rows }: Access.Access, session: string, withSteps: boolean) {
@@ -54,7 +68,8 @@ const startOf = (of: Call | Step): number => Date.parse(of.occurred_at ?? of.rec
 const print = Effect.fnUntraced(function* (
   { calls, messages, steps }: Opened,
   printed: {
-    readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
+    /** `retriedAfter`: how many calls later it was tried again, if it was. */
+    readonly call: (call: Call, known: ReadonlyArray<number>, retriedAfter: number | undefined) => Effect.Effect<string>
     readonly message: (message: Message) => string
     readonly steps: (steps: ReadonlyArray<Step>) => string
     /** What parts a call without new messages from the next one. */
@@ -75,7 +90,10 @@ const print = Effect.fnUntraced(function* (
     yield* printSteps(startOf(call))
     const before = lastNumber
     const known = [...call.new_messages, ...call.output].filter((number) => number <= before)
-    yield* Output.print(yield* printed.call(call, known))
+    const { error_type: error, event_id: id } = call
+    const next = error === null ? [] : yield* calls.ahead(maxBetween)
+    const retry = next.findIndex(({ retry_of }) => retry_of === id)
+    yield* Output.print(yield* printed.call(call, known, retry === -1 ? undefined : retry + 1))
     for (let message = yield* messages.peek(); message?.event_id === call.event_id; message = yield* messages.peek()) {
       messages.pass()
       lastNumber = message.number
@@ -107,9 +125,13 @@ const describe = Effect.fnUntraced(function* (
   access: Access.Access,
   conversation: Conversation,
   call: Call,
-  { isFull, known }: { readonly isFull: boolean; readonly known: ReadonlyArray<number> }
+  {
+    isFull,
+    known,
+    retriedAfter
+  }: { readonly isFull: boolean; readonly known: ReadonlyArray<number>; readonly retriedAfter: number | undefined }
 ) {
-  const lines = [conversation.call(call, yield* ErrorMessages.of(access, call))]
+  const lines = [conversation.call(call, yield* ErrorMessages.of(access, call), retriedAfter)]
   const instructions = yield* instructionsOf(access, call, isFull)
   if (known.length > 0) lines.push(conversation.known(known))
   if (instructions !== undefined) lines.push(conversation.instructions(instructions))
@@ -152,10 +174,10 @@ export const show = Command.make(
       )
       return Effect.flatMap(found, (rows) =>
         print(rows, {
-          call: (call, known) =>
+          call: (call, known, retriedAfter) =>
             json
               ? Effect.map(ErrorMessages.of(access, call), (message) => `{"call":${ErrorMessages.json(call, message)}}`)
-              : describe(access, conversation, call, { isFull: full, known }),
+              : describe(access, conversation, call, { isFull: full, known, retriedAfter }),
           steps: (steps) =>
             json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,
           message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`),

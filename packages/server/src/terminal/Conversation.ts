@@ -33,8 +33,8 @@ export class Conversation {
     this.#isFull = isFull
   }
 
-  /** The mark of the next call. `message` is the error's, if it is one. */
-  call(call: Call, message: string | null): string {
+  /** The mark of the next call. `message` is the error's, if it is one; `retriedAfter`, how many calls later it was tried again. */
+  call(call: Call, message: string | null, retriedAfter: number | undefined): string {
     const number = this.#calls.size + 1
     this.#calls.set(call.event_id, number)
     const facts = [
@@ -50,6 +50,7 @@ export class Conversation {
       call.error_type === null
         ? []
         : [Style.red(`error: ${Failure.of(call, message, this.#isFull ? Infinity : maxErrorCharacters)}`)]
+    if (retriedAfter !== undefined) error.push(`retried by call ${number + retriedAfter}`)
     const changes = this.#changes(call, number)
     return [
       Style.dim(`── call ${number} · ${facts.filter((fact) => fact !== "").join(" · ")}`),
@@ -67,13 +68,15 @@ export class Conversation {
       ...(call.parameters_changed ? ["parameters"] : [])
     ]
     const gone = call.gone_messages.length
+    const retried = call.retry_of === null ? undefined : this.#calls.get(call.retry_of)
     const masked = call.recorded?.redacted ?? 0
     const subagent = call.recorded?.subagent
     return [
       ...Rebuilt.linesOf(call),
       ...(subagent === undefined ? [] : [`sub-agent ${Table.printable(subagent)}`]),
+      ...(retried === undefined ? [] : [`retry of call ${retried}`]),
       ...(parent === undefined && number > 1 ? ["begins another thread"] : []),
-      ...(parent !== undefined && parent !== number - 1 ? [`goes on after call ${parent}`] : []),
+      ...(parent !== undefined && parent !== number - 1 && parent !== retried ? [`goes on after call ${parent}`] : []),
       ...(gone === 0
         ? []
         : [

@@ -103,10 +103,12 @@ describe("tachograph show", () => {
       `── call ${number} · 2026-01-02 03:04 · bot · gpt-4o${reason === undefined ? "" : ` · 1,000 in (400 cached), 10 out · $0.0021 · ${reason}`}`
     expect(readable(await show(storage, "a/b"))).toBe(`${mark(1)}
    error: overloaded: busy
+   retried by call 2
 [1] user
     How far?
 
 ${mark(2, "tool_calls")}
+   retry of call 1
 [2] assistant answers
     → search({"q":"A to B"})
 
@@ -199,6 +201,28 @@ ${mark(5, "end")}
       "failed: 404: Not Found",
       "failed: http_502: No JSON. <html> Bad gateway",
       "failed: 401 authentication_error: invalid x-api-key"
+    ])
+  })
+
+  it("says which call is a retry of which, and which was retried", async () => {
+    const asked = [user("How far is it?")]
+    const storage = await recorded("s", [
+      [asked, undefined],
+      [[user("Something else")], assistant("!")],
+      [asked, undefined],
+      [asked, assistant("12 km")]
+    ])
+    const about = (await show(storage, "s")).match(/^── call \d|^ {3}(retr|begins|goes).*$/gm)
+    expect(about).toEqual([
+      "── call 1",
+      "   retried by call 3",
+      "── call 2",
+      "   begins another thread",
+      "── call 3",
+      "   retried by call 4",
+      "   retry of call 1",
+      "── call 4",
+      "   retry of call 3"
     ])
   })
 

@@ -33,7 +33,75 @@ export const define = ({ describe, fixture, it }: Cases) => {
       carried: call.carried
     }))
 
+  const failed = { error: { type: "overloaded_error", message: "busy" } }
+  /** The numbers of the calls that a session's calls are retries of. */
+  const retriesOf = async (session: string, query: Record<string, string> = {}) => {
+    const { calls } = await get(session, "calls")
+    const numberOf = (id: string | null) => calls.findIndex(({ event_id }: any) => event_id === id) + 1
+    const listed = (await get(session, "calls", query)).calls
+    return listed.map(({ event_id, retry_of }: any) => [numberOf(event_id), numberOf(retry_of)])
+  }
+
   describe("Conversations", () => {
+    it("says which call is a retry of one that failed with the same request", async () => {
+      const session = "retries"
+      const messages = [said("system", "Be short."), user("How far is it?")]
+      const later = [...messages, assistant("12 km"), user("And back?")]
+      await chat(session, messages, failed)
+      await chat(session, messages, failed)
+      await chat(session, messages, answered("12 km"))
+      // Asked again, but nothing had failed.
+      await chat(session, messages, answered("13 km"))
+      await chat(session, later, failed)
+      await chat(session, [user("Something else")], answered("!"))
+      await chat(session, later, answered("12 km"))
+      expect(await retriesOf(session)).toEqual([
+        [1, 0],
+        [2, 1],
+        [3, 2],
+        [4, 0],
+        [5, 0],
+        [6, 0],
+        [7, 5]
+      ])
+      // The one that failed is on another page.
+      expect(await retriesOf(session, { order: "desc", limit: "1" })).toEqual([[7, 5]])
+    })
+
+    it.each<[string, object, object]>([
+      ["another model", { model: "n" }, {}],
+      ["other parameters", { temperature: 0.5 }, {}],
+      ["other tools", { tools: [{ type: "function", function: { name: "f" } }] }, {}],
+      ["a message more", { messages: [user("How far is it?"), user("Please")] }, {}],
+      ["other instructions", { messages: [said("system", "Be long."), user("How far is it?")] }, {}],
+      ["the model of the URL", {}, { model: "n" }],
+      ["a start before the failure", {}, { occurred_at: "2026-01-02T03:04:05.500Z" }]
+    ])("takes no call with %s for a retry", async (what, inputs, fields) => {
+      const session = `no retry: ${what.replaceAll(" ", "-")}`
+      const asked = { ...(what.includes("URL") ? {} : { model: "m" }), messages: [user("How far is it?")] }
+      const send = (inputs: object, output: object, fields: object) =>
+        record(session, { api: "provider1-chat-completions", inputs, output }, fields)
+      await send(asked, failed, { model: "m", occurred_at: "2026-01-02T03:04:05Z", duration_ms: 1_000 })
+      const then = { model: "m", occurred_at: "2026-01-02T03:04:06Z" }
+      await send({ ...asked, ...inputs }, answered("12 km"), { ...then, ...fields })
+      await send(asked, answered("12 km"), then)
+      const [, second, third] = await retriesOf(encodeURIComponent(session))
+      expect([second, third]).toEqual([
+        [2, 0],
+        // Of two with the same request, the last one counts.
+        [3, what === "a start before the failure" || what.includes("URL") ? 0 : 1]
+      ])
+    })
+
+    it("takes calls whose request is not known for no retries", async () => {
+      const session = "retries of nothing"
+      for (const output of [failed, {}]) await record(session, { api: "aisdk", inputs: {}, output })
+      expect(await retriesOf(encodeURIComponent(session))).toEqual([
+        [1, 0],
+        [2, 0]
+      ])
+    })
+
     it("has each message once, and says what each call added", async () => {
       const session = "conversation"
       const begin = [said("system", "Be short."), user("How far is it?")]
@@ -65,6 +133,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         {
           ...body.events[0],
           parent_event_id: null,
+          retry_of: null,
           kept_messages: 0,
           new_messages: [1, 2],
           gone_messages: [],
@@ -79,6 +148,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         {
           ...body.events[1],
           parent_event_id: first,
+          retry_of: null,
           kept_messages: 3,
           new_messages: [4],
           gone_messages: [],
