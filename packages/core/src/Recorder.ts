@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     ...(yield* Recording.make(storage, yield* GroupCommit, pricing)),
     ...events,
     ...(yield* SessionReads.make({ storage, onDamage: logDamage, pricing })),
-    ...(yield* UsageReads.make(storage, new SessionTitles(storage, logDamage))),
+    ...(yield* UsageReads.make(storage, new SessionTitles(storage, logDamage), logDamage)),
     ...Failures.make(storage, logDamage),
     ...TextSearch.make(storage, logDamage),
     ...Following.make(storage, logDamage),

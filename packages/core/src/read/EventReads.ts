@@ -12,9 +12,7 @@ import { CurrentProject } from "../domain/Project.ts"
 import type { Sha256 } from "../domain/Sha256.ts"
 import type { Damage } from "../payload/format/Damage.ts"
 import { StaleSessions } from "../sessions/StaleSessions.ts"
-import * as Deriver from "../derive/Deriver.ts"
 import type { Storage } from "../Storage.ts"
-import type { EventRank, EventRanking } from "../storage/Lists.ts"
 import type { Result } from "../storage/Result.ts"
 import type * as DamageLog from "./DamageLog.ts"
 import * as EventPages from "./EventPages.ts"
@@ -28,14 +26,6 @@ export interface EventPage {
   readonly events: ReadonlyArray<EventSummary>
   /** The event after which the next page starts, which may be none of this page; undefined on the last page. */
   readonly next: EventId | undefined
-}
-
-export interface EventRankingQuery
-  extends EventPages.EventFilterQuery, Pick<EventRanking, "sort" | "after" | "above" | "below" | "limit"> {}
-
-export interface RankedEvents {
-  readonly events: ReadonlyArray<EventSummary>
-  readonly next: EventRank | undefined
 }
 
 export interface EventReads extends StepReads.StepReads {
@@ -54,13 +44,10 @@ export interface EventReads extends StepReads.StepReads {
   ) => Result<Buffer, SharedTextNotFound | SharedTextDamaged | Overloaded>
   /** Fails with `EventDamaged` if the fields of an event are damaged. The page after it can be read. */
   readonly listEvents: (query: EventPages.EventListQuery) => Result<EventPage, EventDamaged>
-  /** Calls sorted by a figure, the largest first. Fails as `listEvents` does. */
-  readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents, EventDamaged>
 }
 
 export const make = Effect.fnUntraced(function* (storage: Storage["Service"], logDamage: DamageLog.OnDamage) {
   const staleSessions = yield* StaleSessions
-  const deriveBefore = yield* Deriver.beforeReads
   const largeReads = new LargeReads(yield* CollectGarbage)
   const unpacked = new UnpackedCache()
   yield* staleSessions.listen((_project, _session, why) => {
@@ -102,17 +89,6 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], lo
     return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
   })
 
-  const rankEvents = Effect.fn("Recorder.rankEvents")(function* (query: EventRankingQuery) {
-    const project = yield* CurrentProject
-    yield* deriveBefore(storage, project)
-    const { after, fields = {}, limit, sort } = query
-    const { next, rows } = yield* storage.rankEvents(project, {
-      ...EventPages.within(query),
-      ...{ after, fields, limit, sort }
-    })
-    return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
-  })
-
-  const reads: EventReads = { getEvent, getSharedText, listEvents, rankEvents, ...StepReads.make(storage, unpacked) }
+  const reads: EventReads = { getEvent, getSharedText, listEvents, ...StepReads.make(storage, unpacked) }
   return reads
 })

@@ -1,20 +1,23 @@
 /** Reads what events add up to: sessions, groups of calls, and the space that they take. */
 import * as Effect from "effect/Effect"
 import type { SessionTitles } from "../conversation/SessionTitles.ts"
-import { SessionNotFound } from "../domain/Errors.ts"
+import { type EventDamaged, SessionNotFound } from "../domain/Errors.ts"
+import type { EventSummary } from "../domain/Event.ts"
 import { CurrentProject, inProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SessionSummary } from "../domain/SessionSummary.ts"
 import type { UsageGroup } from "../domain/UsageGroup.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import * as Deriver from "../derive/Deriver.ts"
+import type * as DamageLog from "../read/DamageLog.ts"
 import * as EventPages from "../read/EventPages.ts"
+import * as EventReader from "../read/EventReader.ts"
 import type { Period } from "../read/EventPages.ts"
 import type { Rank } from "../rollup/Ranking.ts"
 import type { SessionPlace, SessionQuery, SessionRanking, StoredSession } from "../rollup/SessionQuery.ts"
 import { orderOf, type UsagePage, type UsageQuery } from "../rollup/UsageQuery.ts"
 import type { Storage } from "../Storage.ts"
-import type { ListPage } from "../storage/Lists.ts"
+import type { EventRank, EventRanking, ListPage } from "../storage/Lists.ts"
 import type { Result } from "../storage/Result.ts"
 import * as PeopleUsage from "./PeopleUsage.ts"
 
@@ -24,12 +27,20 @@ export interface SessionListQuery extends Omit<SessionQuery, "fromMs" | "toMs">,
 type UsageListQuery = Omit<UsageQuery, "fromMs" | "toMs"> & Period
 
 /** What groups of calls add up to. */
-export interface UsageReport extends UsagePage {
+interface UsageReport extends UsagePage {
   /** All groups together: with the first page, if there are any. */
   readonly total: UsageGroup | undefined
 }
 
-export interface SessionRankingQuery extends Omit<SessionRanking, "fromMs" | "toMs">, Period {}
+export interface EventRankingQuery
+  extends EventPages.EventFilterQuery, Pick<EventRanking, "sort" | "after" | "above" | "below" | "limit"> {}
+
+interface RankedEvents {
+  readonly events: ReadonlyArray<EventSummary>
+  readonly next: EventRank | undefined
+}
+
+interface SessionRankingQuery extends Omit<SessionRanking, "fromMs" | "toMs">, Period {}
 
 export interface UsageReads {
   /** Sessions in the order of their last calls, with what their calls add up to. */
@@ -37,6 +48,8 @@ export interface UsageReads {
   readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
   /** What events add up to, in groups. */
   readonly sumUsage: (query: UsageListQuery) => Result<UsageReport>
+  /** Calls sorted by a figure, the largest first. Fails with `EventDamaged` if the fields of one are damaged. */
+  readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents, EventDamaged>
   /** Sessions sorted by what their calls add up to. */
   readonly rankSessions: (query: SessionRankingQuery) => Result<ListPage<SessionSummary, Rank>>
   /** A page may have fewer people than `limit` although there are more. */
@@ -45,7 +58,11 @@ export interface UsageReads {
   readonly storageUsage: (sessions: number) => Result<StorageUsage>
 }
 
-export const make = Effect.fnUntraced(function* (storage: Storage["Service"], sessionTitles: SessionTitles) {
+export const make = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sessionTitles: SessionTitles,
+  logDamage: DamageLog.OnDamage
+) {
   const deriveBefore = yield* Deriver.beforeReads
 
   const withTitles = Effect.fnUntraced(function* (project: ProjectId, sessions: ReadonlyArray<StoredSession>) {
@@ -90,6 +107,17 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], se
     return { rows: yield* withTitles(project, rows), next }
   })
 
+  const rankEvents = Effect.fn("Recorder.rankEvents")(function* (query: EventRankingQuery) {
+    const project = yield* CurrentProject
+    yield* deriveBefore(storage, project)
+    const { after, fields = {}, limit, sort } = query
+    const { next, rows } = yield* storage.rankEvents(project, {
+      ...EventPages.within(query),
+      ...{ after, fields, limit, sort }
+    })
+    return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
+  })
+
   const listPeopleWithUsage = Effect.fn("Recorder.listPeopleWithUsage")(function* (query: PeopleUsage.PeopleQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
@@ -98,5 +126,13 @@ export const make = Effect.fnUntraced(function* (storage: Storage["Service"], se
 
   const storageUsage = inProject("storageUsage", storage.usage)
 
-  return { listSessions, rankSessions, getSession, sumUsage, listPeopleWithUsage, storageUsage } satisfies UsageReads
+  return {
+    listSessions,
+    rankSessions,
+    rankEvents,
+    getSession,
+    sumUsage,
+    listPeopleWithUsage,
+    storageUsage
+  } satisfies UsageReads
 })
