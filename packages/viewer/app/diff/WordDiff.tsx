@@ -1,7 +1,9 @@
 /** Two texts as one: words that only the first has struck out, words that only the second has marked. */
-import { diffLines, diffWordsWithSpace } from "diff"
+import { diffArrays, diffLines } from "diff"
 import { useMemo } from "preact/hooks"
+import * as Format from "../text/Format.ts"
 import { Plain } from "../text/Plain.tsx"
+import { cutAt, cutFrom, wordsOf } from "./words.ts"
 
 /** Longer texts (characters, together) are compared by lines. */
 const maxWords = 60_000
@@ -15,15 +17,15 @@ const shownCharacters = 200
 
 const Same = ({ text }: { readonly text: string }) => {
   if (text.length <= foldedCharacters) return <Plain text={text} />
-  const middle = text.slice(shownCharacters, -shownCharacters)
+  const [end, start] = [cutAt(text, shownCharacters), cutFrom(text, shownCharacters)]
   return (
     <>
-      <Plain text={text.slice(0, shownCharacters)} />
+      <Plain text={text.slice(0, end)} />
       <details class="same">
-        <summary>{middle.length} characters that are the same</summary>
-        <Plain text={middle} />
+        <summary>{Format.count(start - end)} characters that are the same</summary>
+        <Plain text={text.slice(end, start)} />
       </details>
-      <Plain text={text.slice(-shownCharacters)} />
+      <Plain text={text.slice(start)} />
     </>
   )
 }
@@ -31,8 +33,11 @@ const Same = ({ text }: { readonly text: string }) => {
 export const WordDiff = ({ after, before }: { readonly before: string; readonly after: string }) => {
   const changes = useMemo(() => {
     const options = { maxEditLength: maxEdits }
-    const byWord = before.length + after.length > maxWords ? undefined : diffWordsWithSpace(before, after, options)
-    return byWord ?? diffLines(before, after, options)
+    const isShort = before.length + after.length <= maxWords
+    const byWord = isShort ? diffArrays(wordsOf(before), wordsOf(after), options) : undefined
+    return (
+      byWord?.map(({ value, ...change }) => ({ ...change, value: value.join("") })) ?? diffLines(before, after, options)
+    )
   }, [before, after])
   if (changes === undefined) {
     return <p class="hint">These texts differ too much to be compared.</p>

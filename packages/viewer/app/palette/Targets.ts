@@ -19,7 +19,7 @@ const readNames = 200
 
 const pages: ReadonlyArray<Target> = [
   ...places.map(({ key, name, path }) => ({ kind: "Page", name, about: `g ${key}`, place: Route.to([path]) })),
-  { kind: "Page", name: "Fingerprints", about: "", place: Route.to(["fingerprints"]) }
+  { kind: "Page", name: "Runtimes", about: "fingerprints", place: Route.to(["fingerprints"]) }
 ]
 
 const fingerprintOf = ({
@@ -29,7 +29,7 @@ const fingerprintOf = ({
   language_version,
   system
 }: Fingerprint): Target => ({
-  kind: "Fingerprint",
+  kind: "Runtime",
   name: `${language} ${language_version}, ${system}`,
   about: [fingerprint_id, git_commit_hash?.slice(0, 12)].filter(Boolean).join(" · "),
   place: Route.to(["fingerprints", fingerprint_id])

@@ -1,7 +1,9 @@
 /** What every table of calls says of a call: its model, what it took and how it ended. */
 import type { EventSummary, ListedEvent } from "../server/Types.ts"
 import { plain } from "../text/Hidden.ts"
+import * as Names from "../text/Names.ts"
 import { Plain } from "../text/Plain.tsx"
+import { Colored } from "./Colored.tsx"
 import { damagedTitle } from "./Damaged.tsx"
 import { callColumn } from "./Costs.tsx"
 import { Duration, Tokens } from "./Facts.tsx"
@@ -17,7 +19,10 @@ export const Model = ({ call }: { readonly call: EventSummary }) => {
   const model = call.response_model ?? call.model ?? ""
   return (
     <>
-      <Plain as="span" class="model" title={plain(model)} text={model} /> <Rebuilt call={call} />
+      <Colored name={model}>
+        <Plain as="span" class="model" title={plain(model)} text={model} />
+      </Colored>{" "}
+      <Rebuilt call={call} />
     </>
   )
 }
@@ -31,6 +36,14 @@ export const numbers: ReadonlyArray<Column<EventSummary>> = [
   number("Took", ({ duration_ms }) => <Duration ms={duration_ms} />)
 ]
 
+/** Why a model stopped, with the word of the wire as its title. */
+export const Ending = ({ reason }: { readonly reason: string | null }) =>
+  reason === null ? (
+    <span title="The answer does not say why it ended">–</span>
+  ) : (
+    <Plain as="span" title={plain(reason)} text={Names.ofEnd(reason)} />
+  )
+
 /** That it is damaged, or its error, or why it stopped. */
 export const Ended = ({ call }: { readonly call: ListedEvent }) => {
   if (call.is_damaged === true) {
@@ -40,6 +53,6 @@ export const Ended = ({ call }: { readonly call: ListedEvent }) => {
       </span>
     )
   }
-  if (call.error_type === null) return <Plain text={call.stop_reason ?? ""} />
+  if (call.error_type === null) return <Ending reason={call.stop_reason} />
   return <Plain as="span" class="bad" text={call.error_type} />
 }

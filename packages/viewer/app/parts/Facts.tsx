@@ -29,18 +29,26 @@ interface TokensProps {
   readonly input: number | null
   readonly cached: number | null
   readonly output: number | null
+  /** Whether it says that they are tokens, where no title does. */
+  readonly isNamed?: boolean
 }
 
 /** What went in, the part of it that was read from the cache, and what came out. */
-export const Tokens = ({ cached, input, output }: TokensProps) => {
+export const Tokens = ({ cached, input, isNamed = false, output }: TokensProps) => {
   // Sums of calls that do not say are 0. No call that says has none.
-  if (!input && !output) return <span title="No tokens are known">–</span>
+  if (!input && !output)
+    return (
+      <span class="soft" title="The answers say nothing of their tokens">
+        no usage
+      </span>
+    )
   const title = `${Format.count(input ?? 0)} tokens in, ${Format.count(cached ?? 0)} of them from the cache; ${Format.count(output ?? 0)} out`
   return (
     <span class="tokens" title={title}>
       {Format.short(input ?? 0)}
       {cached !== null && cached > 0 && <small> {Format.percent(cached, input ?? 0)} cached</small>}
       <span class="out"> → {Format.short(output ?? 0)}</span>
+      {isNamed && " tokens"}
     </span>
   )
 }

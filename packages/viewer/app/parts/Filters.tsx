@@ -128,7 +128,7 @@ export const Filters = ({ names, set, values }: Props) => (
         checked={values["error"] === "true"}
         onChange={({ currentTarget }) => set({ error: currentTarget.checked ? "true" : null })}
       />
-      <span>With errors</span>
+      <span>Failed only</span>
     </label>
   </form>
 )

@@ -46,7 +46,7 @@ const texts: Readonly<Record<string, readonly [title: string, text: string]>> = 
   "agent-not-found": ["There is no such agent", "It has recorded nothing here."],
   "agent-version-not-found": ["There is no such version", "It has recorded nothing here."],
   "person-not-found": ["There is no such person", "They may have been erased."],
-  "fingerprint-not-found": ["There is no such fingerprint", "Nothing was recorded with it here."],
+  "fingerprint-not-found": ["There is no such runtime", "Nothing was recorded with it here."],
   "shared-text-not-found": ["There is no such text", "No call that is kept has it as a text of its own."],
   "shared-text-damaged": [
     "This text is damaged",

@@ -25,7 +25,7 @@ const switchOf = <A extends string>(setting: Setting.Setting<A>, off: A, on: A) 
 
 /** What a person may switch, each with its name on a button, and its key. */
 export const switches = [
-  { name: "As sent", keys: "m", does: "Markdown, or as it was sent", ...switchOf(text, "markdown", "raw") },
-  { name: "Thinking", keys: "t", does: "Open or fold thinking", ...switchOf(thinking, "folded", "open") },
-  { name: "Tools", keys: "x", does: "Open or fold tools", ...switchOf(tools, "folded", "open") }
+  { name: "Raw text", keys: "m", does: "As it was sent, or as Markdown", ...switchOf(text, "markdown", "raw") },
+  { name: "Thinking", keys: "t", does: "Thinking opened or folded", ...switchOf(thinking, "folded", "open") },
+  { name: "Tools", keys: "x", does: "Tools opened or folded", ...switchOf(tools, "folded", "open") }
 ] as const

@@ -63,7 +63,7 @@ export const define = (world: World) => {
       // The list of sessions, which is shown before, has rows that say so too.
       await page.getByRole("heading", { name: "Each call" }).waitFor()
       const shown = await rowOf(page, "Failed").last().innerText()
-      expect(shown.replace(/\s+/g, " ")).toBe("Failed 25% 0% −100%")
+      expect(shown.replace(/\s+/g, " ")).toBe("Failed 25% 0% ▼ −100% better")
       expect((await rowOf(page, "Duration, p50").last().innerText()).replace(/\s+/g, " ")).toContain(
         "1.2 s 1.2 s the same"
       )

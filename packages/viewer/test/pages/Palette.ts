@@ -21,7 +21,7 @@ export const define = (world: World) => {
       await jump("keeper", "Agent", "#/agents/keeper")
       await jump("the next version", "Who are you?", "#/sessions/the%20next%20version")
       await jump(world.ids[1]!.toUpperCase(), "Call", `#/events/${world.ids[1]}`)
-      await jump(world.otherFingerprintId, "Fingerprint", `#/fingerprints/${world.otherFingerprintId}`)
+      await jump(world.otherFingerprintId, "Runtime", `#/fingerprints/${world.otherFingerprintId}`)
       await jump(world.sharedText, "Shared text", `#/shared/${world.sharedText}`)
       await jump("no such words", "Search", "#/search?q=no+such+words")
       expect(complaints).toEqual([])

@@ -134,7 +134,7 @@ export const define = (world: World) => {
     it("says what is beside it where the page is narrow", async () => {
       const { page } = await world.visit(world.sessionPlace, { width: 700, height: 800 })
       const side = page.getByRole("complementary", { name: "About this session" })
-      await page.getByRole("button", { name: "About" }).click()
+      await page.getByRole("button", { name: "Cost and cache" }).click()
       await side.getByRole("heading", { name: "Sent again most" }).waitFor()
       await page.keyboard.press("Escape")
       await side.waitFor({ state: "hidden" })

@@ -24,7 +24,7 @@ export const AgentsPage = () => {
       <div class="page-head">
         <h1>Agents</h1>
         <p>
-          <a href={Route.to(["fingerprints"])}>The fingerprints of their programs</a>
+          <a href={Route.to(["fingerprints"])}>Runtimes: what their programs ran on</a>
         </p>
       </div>
       {value.length === 0 ? (

@@ -1,4 +1,5 @@
 /** How a version of an agent was called. Configurations that differ in one short place of their instructions are one, with its variants. */
+import { Colored } from "../../parts/Colored.tsx"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -35,9 +36,13 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
   return (
     <details class="configuration">
       <summary>
-        <Plain as="b" text={configuration.model ?? "no model"} />
+        <Colored name={configuration.model ?? ""}>
+          <Plain as="b" text={configuration.model ?? "no model"} />
+        </Colored>
         <span>{Format.counted(events, "call")}</span>
-        <SumCost of={configuration} />
+        <span>
+          <SumCost of={configuration} />
+        </span>
         <span>
           <Time at={first_used_at} /> to <Time at={configuration.last_used_at} />
         </span>
@@ -52,7 +57,7 @@ const OneConfiguration = ({ configuration }: { readonly configuration: Configura
         <p>
           <a href={Route.to(["events", configuration.first_event_id], { tab: "settings" })}>Its first call</a>
           {" · "}
-          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its fingerprint</a>
+          <a href={Route.to(["fingerprints", configuration.fingerprint_id])}>Its runtime</a>
         </p>
         {variants !== null && <ListOfVariants variants={variants} />}
         <h3>Instructions</h3>

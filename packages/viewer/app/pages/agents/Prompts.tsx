@@ -1,6 +1,7 @@
 /** The prompts and tools of an agent: which versions, fingerprints and commits used the same ones, and from when to when. */
 import { useState } from "preact/hooks"
 import { WordDiff } from "../../diff/WordDiff.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import { type Column, number, Table } from "../../parts/Table.tsx"
@@ -87,13 +88,15 @@ const columnsOf = (agent: string, kind: Kind, all: ReadonlyArray<Used>): Readonl
     title: "Versions",
     of: ({ versions }) =>
       versions.map((version) => (
-        <a key={version} class="each" href={Route.to(["agents", agent], { version })}>
-          <Plain text={version} />
-        </a>
+        <Colored key={version} name={version}>
+          <a class="each" href={Route.to(["agents", agent], { version })}>
+            <Plain text={version} />
+          </a>
+        </Colored>
       ))
   },
   {
-    title: "Fingerprints and commits",
+    title: "Runtimes and commits",
     of: ({ fingerprints }) =>
       fingerprints.map(({ commit, id }) => (
         <a

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
 import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
 import { WordDiff } from "../../diff/WordDiff.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { UsageTable } from "../../parts/Usage.tsx"
@@ -13,6 +14,7 @@ import * as Lists from "../../server/Lists.ts"
 import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { plain } from "../../text/Hidden.ts"
+import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { PerCall } from "./PerCall.tsx"
@@ -24,10 +26,16 @@ const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | u
 const instructionsOf = ({ instructions }: Configuration): string =>
   (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
 
-/** One line for each fact of a fingerprint that its program chose, without its packages. */
+/** Without the model, which has its own place. */
+const parametersOf = ({ parameters }: Configuration): string => {
+  const { model: _model, ...others } = parameters as Readonly<Record<string, unknown>>
+  return JSON.stringify(others, undefined, 2)
+}
+
+/** One line for each fact of a runtime that its program chose, without its packages. */
 const factsOf = ({ all_packages: _packages, created_at: _at, fingerprint_id: _id, ...facts }: Fingerprint): string =>
   Object.entries(facts)
-    .flatMap(([name, value]) => (value === null ? [] : [`${name}: ${String(value)}`]))
+    .flatMap(([name, value]) => (value === null ? [] : [`${Names.ofField(name)}: ${String(value)}`]))
     .join("\n")
 
 const read = (agent: string, from: string, to: string) => async (signal: AbortSignal) => {
@@ -68,6 +76,19 @@ const Choice = ({ name, names, value }: ChoiceProps) => (
   </label>
 )
 
+const Model = ({ of: { model } }: { readonly of: Configuration }) => (
+  <Colored name={model ?? ""}>
+    <Plain as="b" text={model ?? "no model"} />
+  </Colored>
+)
+
+/** Comes first: what else differs may follow from it. */
+const ModelChange = ({ after, before }: { readonly before: Configuration; readonly after: Configuration }) => (
+  <p class="model-change">
+    The model changed: <Model of={before} /> → <Model of={after} />
+  </p>
+)
+
 export const ComparePage = ({ query, rest }: PageProps) => {
   const agent = rest[0]!
   const from = query.get("from") ?? ""
@@ -92,11 +113,18 @@ export const ComparePage = ({ query, rest }: PageProps) => {
           <Choice name="to" value={to} names={value.names} />
         </div>
       </div>
+      {before !== undefined && after !== undefined && before.model !== after.model && (
+        <ModelChange before={before} after={after} />
+      )}
       <UsageTable
         title="Version"
         rows={[from, to].flatMap((name) => usageOf(name) ?? [])}
         keyOf={({ agent_version }) => agent_version ?? ""}
-        nameOf={({ agent_version }) => <Plain text={agent_version ?? ""} />}
+        nameOf={({ agent_version }) => (
+          <Colored name={agent_version ?? ""}>
+            <Plain text={agent_version ?? ""} />
+          </Colored>
+        )}
       />
       <PerCall before={usageOf(from)} after={usageOf(to)} names={[from, to]} />
       {before === undefined || after === undefined ? (
@@ -112,14 +140,11 @@ export const ComparePage = ({ query, rest }: PageProps) => {
             <ToolsDiff before={before.tools} after={after.tools} />
           </section>
           <section>
-            <h2>Model and parameters</h2>
-            <WordDiff
-              before={`${before.model ?? ""}\n${JSON.stringify(before.parameters, undefined, 2)}`}
-              after={`${after.model ?? ""}\n${JSON.stringify(after.parameters, undefined, 2)}`}
-            />
+            <h2>Parameters</h2>
+            <WordDiff before={parametersOf(before)} after={parametersOf(after)} />
           </section>
           <section>
-            <h2>Fingerprint and commit</h2>
+            <h2>Runtime and commit</h2>
             <WordDiff before={factsOf(value.fingerprints[0]!)} after={factsOf(value.fingerprints[1]!)} />
           </section>
           <section>

@@ -1,7 +1,9 @@
 /** What a call of each version took and cost: how its durations are spread, and the mean of what it used. */
+import { Colored } from "../../parts/Colored.tsx"
 import { number, Table } from "../../parts/Table.tsx"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
+import * as Hue from "../../text/Hue.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 interface Measure {
@@ -10,6 +12,14 @@ interface Measure {
   /** Null where it is not known. */
   readonly of: (usage: UsageRow) => number | null
   readonly show: (value: number) => string
+  /** Whether less is better. */
+  readonly isCost?: boolean
+}
+
+interface ChangeProps {
+  readonly measure: Measure
+  readonly before: UsageRow
+  readonly after: UsageRow
 }
 
 const mean = (sum: (usage: UsageRow) => number) => (usage: UsageRow) =>
@@ -39,13 +49,25 @@ const measures: ReadonlyArray<Measure> = [
     of: ({ duration_ms_p99 }) => duration_ms_p99,
     show: Format.duration
   },
-  { name: "Tokens in", title: "The mean of all calls", of: mean(({ input_tokens }) => input_tokens), show: rounded },
-  { name: "Tokens out", title: "The mean of all calls", of: mean(({ output_tokens }) => output_tokens), show: rounded },
+  {
+    name: "Tokens in",
+    title: "The mean of all calls",
+    of: mean(({ input_tokens }) => input_tokens),
+    show: rounded,
+    isCost: false
+  },
+  {
+    name: "Tokens out",
+    title: "The mean of all calls",
+    of: mean(({ output_tokens }) => output_tokens),
+    show: rounded,
+    isCost: false
+  },
   {
     name: "Cost",
     title: "The mean of all calls that have a price",
     of: priced,
-    show: (value) => Format.dollars(String(value))
+    show: (value) => Format.dollars(value.toPrecision(3))
   },
   {
     name: "Failed",
@@ -56,27 +78,37 @@ const measures: ReadonlyArray<Measure> = [
 ]
 
 /** How much more or less the second is than the first. */
-const change = (before: number | null, after: number | null): string => {
-  if (before === null || after === null) return "–"
-  if (before === after) return "the same"
-  if (before === 0) return "new"
-  const by = Math.round((100 * (after - before)) / before)
-  return by > 0 ? `+${by}%` : `${by < 0 ? "−" : ""}${Math.abs(by)}%`
+const Change = ({ after: to, before: from, measure: { isCost = true, of, show } }: ChangeProps) => {
+  const [before, after] = [of(from), of(to)]
+  if (before === null || after === null) return <>–</>
+  if (before === after) return <>the same</>
+  const by = before === 0 ? Infinity : Math.round((100 * (after - before)) / before)
+  if (by === 0 || show(before) === show(after)) return <>about the same</>
+  const sign = by > 0 ? "▲ +" : "▼ −"
+  const text = before === 0 ? "▲ from none" : `${sign}${Format.count(Math.abs(by))}%`
+  if (!isCost) return <>{text}</>
+  return (
+    <b class={by > 0 ? "worse" : "better"}>
+      {text} {by > 0 ? "worse" : "better"}
+    </b>
+  )
 }
 
 interface BarProps {
+  /** Of the version. */
+  readonly name: string
   readonly measure: Measure
   readonly usage: UsageRow
   /** What the whole width stands for. */
   readonly most: number
 }
 
-const Bar = ({ measure: { of, show }, most, usage }: BarProps) => {
+const Bar = ({ measure: { of, show }, most, name, usage }: BarProps) => {
   const value = of(usage)
   return (
     <>
       {value === null ? "–" : show(value)}
-      <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      <svg class={`hue-${Hue.of(name)}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
       </svg>
     </>
@@ -92,10 +124,18 @@ interface Props {
 export const PerCall = ({ after, before, names }: Props) => {
   if (before === undefined || after === undefined) return null
   const bars = [before, after].map((usage, index) => ({
-    title: <Plain text={names[index]!} />,
+    title: (
+      <Colored name={names[index]!}>
+        <Plain text={names[index]!} />
+      </Colored>
+    ),
     class: "number measured",
     of: (measure: Measure) => (
-      <Bar {...{ measure, usage }} most={Math.max(measure.of(before) ?? 0, measure.of(after) ?? 0)} />
+      <Bar
+        name={names[index]!}
+        {...{ measure, usage }}
+        most={Math.max(measure.of(before) ?? 0, measure.of(after) ?? 0)}
+      />
     )
   }))
   return (
@@ -106,7 +146,7 @@ export const PerCall = ({ after, before, names }: Props) => {
         columns={[
           { title: "Of a call", isHead: true, of: ({ name, title }) => <span title={title}>{name}</span> },
           ...bars,
-          number<Measure>("Change", ({ of }) => change(of(before), of(after)))
+          number<Measure>("Change", (measure) => <Change {...{ after, before, measure }} />)
         ]}
         rows={measures}
         keyOf={({ name }) => name}

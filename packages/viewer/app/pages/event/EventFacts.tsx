@@ -1,4 +1,5 @@
 /** What is known of a call. */
+import { Ending } from "../../parts/CallCells.tsx"
 import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Fact, Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -9,6 +10,8 @@ import type { CallState } from "../../server/useCall.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
+import { plain } from "../../text/Hidden.ts"
+import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
@@ -27,7 +30,7 @@ const FingerprintLink = ({ id }: { readonly id: string }) => {
 
 const unpriced: Readonly<Record<string, string>> = {
   "no-model": "it names no model",
-  "no-usage": "it says nothing of its tokens",
+  "no-usage": "no usage: it says nothing of its tokens",
   "usage-invalid": "its tokens contradict each other",
   "unknown-model": "the price list lacks the model",
   "service-tier": "the price list lacks its service tier"
@@ -79,8 +82,8 @@ const Costs = ({ call }: { readonly call: Call }) => (
 const Ends = ({ call }: { readonly call: Call }) => (
   <>
     <Fact name="Stopped">
-      <Plain text={call.stop_reason ?? "–"} />
-      {call.provider_stop_reason !== null && call.provider_stop_reason !== call.stop_reason && (
+      <Ending reason={call.stop_reason ?? call.provider_stop_reason} />
+      {call.provider_stop_reason !== null && (
         <small>
           {" "}
           <Plain text={call.provider_stop_reason} />
@@ -109,13 +112,13 @@ const Payload = ({ call }: { readonly call: Call }) => (
       <Bytes value={call.output_bytes} />
     </Fact>
     <Fact name="Format">
-      <Plain text={call.api} /> <Rebuilt call={call} />
+      <Plain as="span" title={plain(call.api)} text={Names.ofApi(call.api)} /> <Rebuilt call={call} />
     </Fact>
     <SpanFacts call={call} />
   </>
 )
 
-const Names = ({ call }: { readonly call: Call }) => (
+const Named = ({ call }: { readonly call: Call }) => (
   <>
     <Fact name="Agent">
       <Link to={Route.to(["agents", call.agent])} text={`${call.agent} ${call.agent_version}`} />
@@ -123,7 +126,7 @@ const Names = ({ call }: { readonly call: Call }) => (
     <Fact name="Person">
       {call.person !== null && <Link to={Route.to(["people", call.person])} text={call.person} />}
     </Fact>
-    <Fact name="Fingerprint">
+    <Fact name="Runtime">
       <FingerprintLink id={call.fingerprint_id} />
     </Fact>
     <Fact name="Trace">{call.trace_id !== null && <Plain as="code" text={call.trace_id} />}</Fact>
@@ -143,7 +146,7 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
       <Costs call={call} />
       <Ends call={call} />
       <Payload call={call} />
-      <Names call={call} />
+      <Named call={call} />
     </dl>
     <div class="copies">
       <button type="button" onClick={() => void Copy.text(call.event_id)}>

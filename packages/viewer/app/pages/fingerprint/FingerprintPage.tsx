@@ -6,18 +6,11 @@ import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
+import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { safeHref } from "../../text/Links.ts"
 import { Packages } from "./Packages.tsx"
 import { Users } from "./Users.tsx"
-
-const nameOf = (field: string): string => {
-  const words = field
-    .replace(/_/g, " ")
-    .replace(/\bsdk\b/, "SDK")
-    .replace(/\burl\b/, "URL")
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
 
 const Fact = ({ value }: { readonly value: string }) => {
   const href = safeHref(value)
@@ -32,25 +25,25 @@ const Fact = ({ value }: { readonly value: string }) => {
 export const FingerprintPage = ({ query, rest }: PageProps) => {
   const id = rest[0]!
   const { again, error, value } = useAnswer((signal) => api.getFingerprint({ fingerprint_id: id }, { signal }), id)
-  useEffect(() => void (document.title = "Fingerprint · Tachograph"), [])
+  useEffect(() => void (document.title = "Runtime · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
-  if (value === undefined) return <Loading what="the fingerprint" />
+  if (value === undefined) return <Loading what="the runtime" />
   const { all_packages: _packages, fingerprint_id: _id, ...facts } = value
   return (
     <section class="page">
       <div class="page-head">
         <h1>
-          Fingerprint <Plain as="code" text={id} />
+          Runtime <Plain as="code" text={id} />
         </h1>
         <p>
-          <a href={Route.to(["fingerprints"])}>All fingerprints</a>
+          <a href={Route.to(["fingerprints"])}>All runtimes</a>
         </p>
       </div>
       <dl class="facts narrow">
         {Object.entries(facts).map(([name, fact]) =>
           fact === null ? null : (
             <div key={name}>
-              <dt>{nameOf(name)}</dt>
+              <dt>{Names.ofField(name)}</dt>
               <dd>{name === "created_at" ? <Time at={String(fact)} /> : <Fact value={String(fact)} />}</dd>
             </div>
           )

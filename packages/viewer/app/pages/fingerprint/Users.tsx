@@ -1,4 +1,5 @@
 /** Who recorded with a fingerprint: the agents and versions of its latest calls. */
+import { Colored } from "../../parts/Colored.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { SoFar } from "../../parts/More.tsx"
@@ -26,14 +27,23 @@ interface User {
 }
 
 const columnsOf = (all: number): ReadonlyArray<Column<User>> => [
-  { title: "Agent", of: ({ last }) => <Link to={Route.to(["agents", last.agent])} text={last.agent} /> },
+  {
+    title: "Agent",
+    of: ({ last }) => (
+      <Colored name={last.agent}>
+        <Link to={Route.to(["agents", last.agent])} text={last.agent} />
+      </Colored>
+    )
+  },
   {
     title: "Version",
     of: ({ last }) => (
-      <Link to={Route.to(["agents", last.agent], { version: last.agent_version })} text={last.agent_version} />
+      <Colored name={last.agent_version}>
+        <Link to={Route.to(["agents", last.agent], { version: last.agent_version })} text={last.agent_version} />
+      </Colored>
     )
   },
-  number("Calls", ({ calls }) => calls, `Of the latest ${Format.count(all)} calls of this fingerprint`),
+  number("Calls", ({ calls }) => calls, `Of the latest ${Format.count(all)} calls of this runtime`),
   number("Last call", ({ last }) => (
     <a href={Route.to(["events", last.event_id])}>
       <Time at={last.received_at} />

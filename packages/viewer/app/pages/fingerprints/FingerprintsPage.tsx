@@ -21,7 +21,7 @@ const placeOf = (id: string): string => Route.to(["fingerprints", id])
 
 const columns: ReadonlyArray<Column<Fingerprint>> = [
   {
-    title: "Fingerprint",
+    title: "Runtime",
     class: "title",
     of: ({ fingerprint_id, language, language_version, system }) => (
       <>
@@ -45,8 +45,8 @@ const columns: ReadonlyArray<Column<Fingerprint>> = [
 
 export const FingerprintsPage = () => (
   <ListPage
-    title="Fingerprints"
-    name="fingerprints"
+    title="Runtimes"
+    name="runtimes"
     open={(id) => Route.go(placeOf(id))}
     empty={<Empty title="No program has registered yet" />}
     {...{ source, columns }}

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Ended, Model, Name, numbers } from "../../parts/CallCells.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
 import { type Column, Table } from "../../parts/Table.tsx"
@@ -42,7 +43,19 @@ const columns: ReadonlyArray<Column<ListedEvent>> = [
         </a>
       )
   },
-  { title: "Agent", of: ({ agent, agent_version }) => <Name text={`${agent} ${agent_version}`} /> },
+  {
+    title: "Agent",
+    of: ({ agent, agent_version }) => (
+      <>
+        <Colored name={agent}>
+          <Name text={agent} />
+        </Colored>{" "}
+        <Colored name={agent_version}>
+          <Name text={agent_version} />
+        </Colored>
+      </>
+    )
+  },
   { title: "Model", of: (call) => <Model call={call} /> },
   ...numbers,
   { title: "Ended", of: (call) => <Ended call={call} /> }

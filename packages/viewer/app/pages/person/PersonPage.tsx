@@ -1,5 +1,6 @@
 /** `#/people/{id}`: what is known of a person, and their sessions. */
 import { useEffect } from "preact/hooks"
+import { Colored } from "../../parts/Colored.tsx"
 import { sumColumn, SumNote } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { Value } from "../../parts/message/Value.tsx"
@@ -49,7 +50,11 @@ export const PersonPage = ({ rest }: PageProps) => {
         title="Agent"
         rows={value.usage}
         keyOf={({ agent }) => agent ?? ""}
-        nameOf={({ agent }) => <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />}
+        nameOf={({ agent }) => (
+          <Colored name={agent ?? ""}>
+            <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />
+          </Colored>
+        )}
       />
       <h2>Their latest sessions</h2>
       <SessionsTable sessions={value.sessions} />

@@ -35,7 +35,7 @@ export const CallMark = ({ call, number, thread }: Props) => {
         <Time at={timeOf(call)} />
         <Plain as="span" text={call.response_model ?? call.model ?? ""} />
         <Rebuilt call={call} />
-        <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
+        <Tokens isNamed input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
         <CallCost call={call} />
         <Duration ms={call.duration_ms} />
       </div>

@@ -1,5 +1,6 @@
 /** Beside the stream: what the selected call cost and why, and which messages cost most because they were sent again and again. */
 import { useMemo } from "preact/hooks"
+import { Ending } from "../../parts/CallCells.tsx"
 import { CallCost } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Fact, Time } from "../../parts/Facts.tsx"
 import { RebuiltHint } from "../../parts/Rebuilt.tsx"
@@ -55,7 +56,7 @@ export const CostPanel = ({ calls, carried, isOpen, messages, number, selected, 
             </Fact>
             <Fact name="Stopped">
               {selected.error_type === null ? (
-                <Plain text={selected.stop_reason ?? selected.provider_stop_reason ?? "not said"} />
+                <Ending reason={selected.stop_reason ?? selected.provider_stop_reason} />
               ) : (
                 <Plain as="span" class="bad" text={selected.error_type} />
               )}

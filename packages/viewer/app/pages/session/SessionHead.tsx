@@ -10,7 +10,7 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import type { Thread } from "./Threads.ts"
-import { toggle, type View } from "./View.ts"
+import { show, type View } from "./View.ts"
 
 interface Props {
   readonly session: Session
@@ -29,15 +29,42 @@ interface Props {
 
 interface ToggleProps {
   readonly name: string
+  readonly title?: string
   readonly keys: string
   readonly isOn: boolean
   readonly toggle: () => void
 }
 
-const Toggle = ({ isOn, keys, name, toggle }: ToggleProps) => (
-  <button type="button" class="quiet" aria-pressed={isOn} title={`${name} (${keys})`} onClick={toggle}>
+/** Whether it is on is seen from its mark. */
+const Toggle = ({ isOn, keys, name, title = name, toggle }: ToggleProps) => (
+  <button type="button" class="toggle" aria-pressed={isOn} title={`${title} (${keys})`} onClick={toggle}>
     {name}
   </button>
+)
+
+const views = [
+  { view: "stream", name: "Conversation", keys: "v" },
+  { view: "table", name: "Table", keys: "v" },
+  { view: "timeline", name: "Timeline", keys: "s" }
+] as const
+
+/** One of several. */
+const ViewChoice = ({ hasSteps, view }: Pick<Props, "hasSteps" | "view">) => (
+  <div class="segments" role="group" aria-label="View">
+    {views
+      .filter((each) => each.view !== "timeline" || hasSteps || view === "timeline")
+      .map((each) => (
+        <button
+          key={each.view}
+          type="button"
+          aria-pressed={view === each.view}
+          title={`${each.name} (${each.keys})`}
+          onClick={() => show(each.view)}
+        >
+          {each.name}
+        </button>
+      ))}
+  </div>
 )
 
 const Links = ({ names, page }: { readonly page: string; readonly names: ReadonlyArray<string> }) => (
@@ -76,8 +103,10 @@ const About = ({ nextError, session }: Pick<Props, "nextError" | "session">) => 
         <Links page="people" names={session.people} />
       </span>
     )}
-    <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-    <SumCost of={session} />
+    <Tokens isNamed input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+    <span>
+      <SumCost of={session} />
+    </span>
     <span
       title={`${Format.count(session.sent_bytes)} bytes of requests and answers, ${Format.count(session.new_bytes)} of them for the first time`}
     >
@@ -103,9 +132,11 @@ const ThreadChoice = ({ thread, threads }: Pick<Props, "thread" | "threads">) =>
   </select>
 )
 
-const ReadingToggle = ({ of: { keys, name, run, useIsOn } }: { readonly of: (typeof Reading.switches)[number] }) => (
-  <Toggle name={name} keys={keys} isOn={useIsOn()} toggle={run} />
-)
+const ReadingToggle = ({
+  of: { does, keys, name, run, useIsOn }
+}: {
+  readonly of: (typeof Reading.switches)[number]
+}) => <Toggle name={name} title={does} keys={keys} isOn={useIsOn()} toggle={run} />
 
 export const SessionHead = (props: Props) => {
   const { find, follow, hasSteps, isFollowing, isSideOpen, nextError, openSide, session, thread, threads, view } = props
@@ -117,19 +148,18 @@ export const SessionHead = (props: Props) => {
       </div>
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">
         {threads.length > 1 && <ThreadChoice thread={thread} threads={threads} />}
-        <Toggle name="Table" keys="v" isOn={view === "table"} toggle={() => toggle(view, "table")} />
-        {(hasSteps || view === "timeline") && (
-          <Toggle name="Timeline" keys="s" isOn={view === "timeline"} toggle={() => toggle(view, "timeline")} />
-        )}
-        {Reading.switches.map((each) => (
-          <ReadingToggle key={each.keys} of={each} />
-        ))}
-        <Toggle name="Follow" keys="l" isOn={isFollowing} toggle={follow} />
-        <button type="button" class="quiet" title="Find (Ctrl+F)" onClick={find}>
+        <ViewChoice hasSteps={hasSteps} view={view} />
+        <div class="toggles" role="group" aria-label="Shown">
+          {Reading.switches.map((each) => (
+            <ReadingToggle key={each.keys} of={each} />
+          ))}
+          <Toggle name="Follow" title="Follow what is new" keys="l" isOn={isFollowing} toggle={follow} />
+        </div>
+        <button type="button" title="Find (Ctrl+F)" onClick={find}>
           Find
         </button>
-        <button type="button" class="quiet about-it" aria-expanded={isSideOpen} onClick={openSide}>
-          About
+        <button type="button" class="about-it" aria-expanded={isSideOpen} onClick={openSide}>
+          Cost and cache
         </button>
       </div>
     </header>

@@ -7,5 +7,7 @@ export type View = "stream" | (typeof others)[number]
 
 export const viewOf = (query: URLSearchParams): View => others.find((view) => view === query.get("view")) ?? "stream"
 
+export const show = (view: View): void => Route.amend({ view: view === "stream" ? null : view })
+
 /** Shows the session so, or, where it is already, as its conversation. */
-export const toggle = (shown: View, view: View): void => Route.amend({ view: shown === view ? null : view })
+export const toggle = (shown: View, view: View): void => show(shown === view ? "stream" : view)

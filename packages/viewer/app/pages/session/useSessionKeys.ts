@@ -28,7 +28,7 @@ const isFailed = (item: Item) => isCall(item) && item.call.error_type !== null
 const isRewriting = (item: Item) => isCall(item) && isRewrite(item.call)
 
 /** Whether what is beside the conversation lies over it. */
-const isNarrow = (): boolean => matchMedia("(max-width: 64rem)").matches
+const isNarrow = (): boolean => matchMedia("(max-width: 56rem)").matches
 
 /** Whether a place is neither a session nor a call. */
 const isAbove = ([page, ...rest]: ReadonlyArray<string>): boolean =>

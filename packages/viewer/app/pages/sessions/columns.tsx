@@ -1,5 +1,7 @@
 /** What the list says of a session. */
+import { Fragment } from "preact"
 import { Name } from "../../parts/CallCells.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { sumColumn } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { CallsOf, SessionTitle } from "../../parts/SessionCells.tsx"
@@ -7,8 +9,6 @@ import { type Column, number } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
-import { plain } from "../../text/Hidden.ts"
-import { Plain } from "../../text/Plain.tsx"
 
 /** A session is live if its last call is no older (ms), or no further ahead by the clock of its client. */
 const liveMs = 60_000
@@ -16,6 +16,18 @@ const liveMs = 60_000
 const isLive = ({ last_event_at }: Session, now: number) => Math.abs(now - Date.parse(last_event_at)) < liveMs
 
 const lasted = ({ first_event_at, last_event_at }: Session) => Date.parse(last_event_at) - Date.parse(first_event_at)
+
+const Names = ({ names }: { readonly names: ReadonlyArray<string> }) => (
+  <>
+    {names.map((name) => (
+      <Fragment key={name}>
+        <Colored name={name}>
+          <Name text={name} />
+        </Colored>{" "}
+      </Fragment>
+    ))}
+  </>
+)
 
 export const columnsOf = (now: number, peek: (session: string) => void): ReadonlyArray<Column<Session>> => [
   {
@@ -45,9 +57,11 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
     class: "agent",
     of: ({ agent_versions, agents, people }) => (
       <>
-        <Name text={agents.join(", ")} />
+        <Names names={agents} />
         <small>
-          <Name text={[...agent_versions, ...people].join(" · ")} />
+          <Names names={agent_versions} />
+          {agent_versions.length > 0 && people.length > 0 && " · "}
+          <Name text={people.join(", ")} />
         </small>
       </>
     )
@@ -56,7 +70,9 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
   number("Tokens", (session) => (
     <>
       <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-      <Plain as="small" class="model" title={plain(session.models.join(", "))} text={session.models.join(", ")} />
+      <small>
+        <Names names={session.models} />
+      </small>
     </>
   )),
   sumColumn,

@@ -1,0 +1,28 @@
+/** A text as the words and marks that a comparison finds the same or different, which together are the text. */
+
+/** Letters that are words of their own. */
+const single = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}"
+
+const letter = `(?:(?![${single}])[\\p{L}\\p{N}\\p{M}_])`
+
+/** Words, of which `claude-sonnet-4-5`, `1.4.2` and `a/b.ts` are one each; blanks; and all else by its characters. */
+const pattern = new RegExp(`${letter}+(?:[-.:/@'’]${letter}+)*|\\s+|[^]`, "gu")
+
+export const wordsOf = (text: string): Array<string> => text.match(pattern) ?? []
+
+/** How far a part of a text goes which has no more characters than this, and ends where a word does if it can. */
+export const cutAt = (text: string, length: number): number => {
+  if (text.length <= length) return text.length
+  const blank = text.slice(0, length + 1).search(/\s\S*$/u)
+  if (blank > length / 2) return blank
+  return (text.charCodeAt(length - 1) & 0xfc00) === 0xd800 ? length - 1 : length
+}
+
+/** The same from the end: where a part begins that has no more characters. */
+export const cutFrom = (text: string, length: number): number => {
+  if (text.length <= length) return 0
+  const from = text.length - length
+  const blank = text.slice(from - 1).search(/\s/u)
+  if (blank !== -1 && blank < length / 2) return from - 1 + blank
+  return (text.charCodeAt(from) & 0xfc00) === 0xdc00 ? from + 1 : from
+}
