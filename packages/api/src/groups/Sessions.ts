@@ -36,6 +36,8 @@ const SessionMessageOnWire = Schema.StructWithRest(
     parts: Schema.Array(MessagePart),
     /** Its JSON text as it was sent, if it was asked for. Null where no value of the call is the message alone. */
     verbatim: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    /** Which of its parts are instructions, from 0. Left out where none is. */
+    instruction_parts: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** True if it cannot be read. It has no parts then. */
     is_damaged: Schema.optionalKey(Schema.Literal(true))
   }),
@@ -67,6 +69,8 @@ const sessionCallFields = {
     kept: Schema.Int,
     runs: Schema.Array(Schema.Tuple([MessageNumber, MessageNumber]))
   }),
+  instructionMessages: Schema.Array(MessageNumber),
+  instructionCharacters: Schema.NullOr(Schema.Int),
   instructionsChanged: Schema.Boolean,
   toolsChanged: Schema.Boolean,
   parametersChanged: Schema.Boolean,

@@ -1,8 +1,8 @@
 /** Numbers for what messages say, so that two messages are compared without their texts. */
 import type { Message } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/normal/Identity"
-import { isInstruction } from "@tachograph/formats/normal/Instructions"
-import { isContext } from "@tachograph/formats/normal/Noise"
+import { charactersOf, isInstruction } from "@tachograph/formats/normal/Instructions"
+import { isContext, quietParts } from "@tachograph/formats/normal/Noise"
 import { hash } from "node:crypto"
 
 /** What a message says: equal for messages of the same identity. Counted from 0. */
@@ -15,6 +15,8 @@ export class Identities {
   readonly #numbers = new Map<string, IdentityNumber>()
   readonly #roles: Array<string> = []
   readonly #context = new Set<IdentityNumber>()
+  /** Of instructions. */
+  readonly #characters = new Map<IdentityNumber, number>()
 
   of(message: Message): IdentityNumber {
     const text = identity(message)
@@ -26,6 +28,7 @@ export class Identities {
     this.#numbers.set(key, number)
     this.#roles.push(message.role)
     if (isContext(message)) this.#context.add(number)
+    if (isInstruction(message)) this.#characters.set(number, charactersOf(quietParts(message)))
     return number
   }
 
@@ -42,6 +45,11 @@ export class Identities {
   /** Whether a client says it in the user's name: conversations of different agents may begin with it. */
   isContext(number: IdentityNumber): boolean {
     return this.#context.has(number)
+  }
+
+  /** How many characters an instruction has, without noise. */
+  charactersOf(number: IdentityNumber): number {
+    return this.#characters.get(number) ?? 0
   }
 
   isOfUser(number: IdentityNumber): boolean {

@@ -84,6 +84,11 @@ export class Outline {
     return this.#numbersOf(nodes)
   }
 
+  /** The numbers of the messages at the beginning of a call that are instructions. */
+  instructionsOf({ instructions }: OutlinedCall): ReadonlyArray<number> {
+    return this.#numbersOf(this.tree.way(instructions))
+  }
+
   outputOf({ output }: OutlinedCall): ReadonlyArray<number> {
     return this.#numbersOf(output)
   }

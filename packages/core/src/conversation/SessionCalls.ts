@@ -33,6 +33,10 @@ export interface SessionCall extends EventSummary {
   readonly goneMessages: ReadonlyArray<number>
   readonly output: ReadonlyArray<number>
   readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<NumberRange> }
+  /** Messages at its beginning that are instructions. */
+  readonly instructionMessages: ReadonlyArray<number>
+  /** Of these and of the instructions that stand apart. Null where its payload cannot be read. */
+  readonly instructionCharacters: number | null
   readonly instructionsChanged: boolean
   readonly toolsChanged: boolean
   readonly parametersChanged: boolean
@@ -117,12 +121,13 @@ export const firstAfter = (calls: SessionOutline["calls"], after: number): numbe
   Sorted.firstNot(calls, ({ pack }) => pack <= after)
 
 const callOf = (
-  { calls, outline }: SessionOutline,
+  read: SessionOutline,
   index: number,
   summary: EventSummary,
   retryOf: EventId | null,
   prices: PriceList.PriceList | undefined
 ): SessionCall => {
+  const { calls, outline } = read
   const call = outline.calls[index]!
   const { damage } = calls[index]!
   const parent = call.parent === undefined ? undefined : outline.calls[call.parent]!
@@ -137,6 +142,8 @@ const callOf = (
     goneMessages: call.gone,
     output: outline.outputOf(call),
     carried: { kept: call.keptFirst, runs: runsOf(outline.carriedAfter(call)) },
+    instructionMessages: outline.instructionsOf(call),
+    instructionCharacters: damage === undefined ? read.instructionCharactersOf(call) : null,
     instructionsChanged: differs("instructions") || (parent !== undefined && parent.instructions !== call.instructions),
     toolsChanged: differs("tools"),
     parametersChanged: differs("parameters"),

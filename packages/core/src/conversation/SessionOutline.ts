@@ -5,6 +5,7 @@
 import type { Api, Message } from "@tachograph/formats"
 import { formats } from "@tachograph/formats"
 import * as ExactJson from "@tachograph/formats/json/ExactJson"
+import * as Instructions from "@tachograph/formats/normal/Instructions"
 import * as Noise from "@tachograph/formats/normal/Noise"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -19,7 +20,7 @@ import type * as PackContent from "../payload/format/PackContent.ts"
 import type { Storage } from "../Storage.ts"
 import type { PackPage } from "../storage/Inventory.ts"
 import type { EventPack } from "../storage/Stored.ts"
-import type { NewCall } from "./Call.ts"
+import type { NewCall, OutlinedCall } from "./Call.ts"
 import * as CallText from "./CallText.ts"
 import { Identities, type IdentityNumber } from "./Identities.ts"
 import * as OpenChain from "../read/OpenChain.ts"
@@ -66,6 +67,8 @@ export class SessionOutline {
   /** By the texts that they are read from, and by their own texts, hashed. */
   readonly #settings = new Map<string, NewCall["settings"]>()
   readonly #settingNumbers = new Map<string, number>()
+  /** Characters of instructions that stand apart, by their numbers. */
+  readonly #instructionCharacters = new Map<number, number>()
   /** Pages of packs start above this one. */
   #above = 0
   /** The highest pack whose call was read. */
@@ -100,6 +103,17 @@ export class SessionOutline {
   get costBytes(): number {
     const { messages, tree } = this.outline
     return 200 * tree.size + 120 * messages.length + 800 * this.calls.length + this.pieces.costBytes
+  }
+
+  /** How many characters the instructions of a call have, without noise: those that stand apart, and those that its messages begin with. */
+  instructionCharactersOf({ instructions, settings }: OutlinedCall): number {
+    const { tree } = this.outline
+    return tree
+      .way(instructions)
+      .reduce(
+        (sum, node) => sum + this.#identities.charactersOf(tree.identity(node)),
+        this.#instructionCharacters.get(settings.instructions) ?? 0
+      )
   }
 
   /**
@@ -275,12 +289,14 @@ export class SessionOutline {
     const known = this.#settings.get(key)
     if (known !== undefined) return known
     const { instructions, parameters, tools } = yield* CallText.readSettings(api, text, this.pieces)
+    const quiet = Noise.quietInstructions(instructions)
     const settings = {
-      instructions: this.#settingNumber(Noise.quietInstructions(instructions)),
+      instructions: this.#settingNumber(quiet),
       tools: this.#settingNumber(tools),
       parameters: this.#settingNumber(Noise.quietParameters(parameters))
     }
     this.#settings.set(key, settings)
+    this.#instructionCharacters.set(settings.instructions, Instructions.charactersOf(quiet))
     return settings
   })
 

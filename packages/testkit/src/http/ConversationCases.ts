@@ -121,6 +121,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           from,
           role,
           parts: [{ type: "text", content }],
+          ...(role === "system" ? { instruction_parts: [0] } : {}),
           ...(from === "output" ? { finish_reason: "stop" } : {})
         })),
         damaged_calls: 0,
@@ -139,6 +140,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
           gone_messages: [],
           output: [3],
           carried: { kept: 0, runs: [[1, 2]] },
+          instruction_messages: [1],
+          instruction_characters: 9,
           instructions_changed: false,
           tools_changed: false,
           parameters_changed: false,
@@ -154,6 +157,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
           gone_messages: [],
           output: [5],
           carried: { kept: 3, runs: [[4, 4]] },
+          instruction_messages: [1],
+          instruction_characters: 9,
           instructions_changed: false,
           tools_changed: false,
           parameters_changed: false,
@@ -162,6 +167,71 @@ export const define = ({ describe, fixture, it }: Cases) => {
         }
       ])
     })
+
+    it("says what the instructions are, in every format", { tags: ["text"] }, async () => {
+      const parts = (text: string) => [{ text }]
+      const formats: Readonly<Record<string, (instructions: string) => object>> = {
+        "provider1-chat-completions": (content) => ({ messages: [{ role: "developer", content }, user("Hello")] }),
+        "provider1-responses": (instructions) => ({ instructions, input: "Hello" }),
+        "provider2-messages": (system) => ({ system, messages: [user("Hello")] }),
+        "provider2-beta-messages": (text) => ({ system: [{ type: "text", text }], messages: [user("Hello")] }),
+        "provider3-models": (text) => ({
+          systemInstruction: { parts: parts(text) },
+          contents: [{ role: "user", parts: parts("Hello") }]
+        }),
+        "provider3-interactions": (system_instruction) => ({ system_instruction, input: "Hello" }),
+        aisdk: (content) => ({ messages: [said("system", content), user("Hello")] })
+      }
+      for (const [api, inputsOf] of Object.entries(formats)) {
+        const session = `instructions of ${api}`
+        for (const text of ["Be short. 😀", "Be short. 😀", "Be kind."]) {
+          await record(session, { api, inputs: inputsOf(text), output: {} })
+        }
+        const { calls } = await get(session, "calls")
+        const { messages } = await get(session, "messages")
+        expect([api, calls.map((call: any) => call.instruction_characters)]).toEqual([api, [11, 11, 8]])
+        const areMessages = calls[0].instruction_messages.length > 0
+        const instructing = messages.filter((message: any) => message.instruction_parts !== undefined)
+        expect([api, instructing.map(({ instruction_parts }: any) => instruction_parts)]).toEqual([
+          api,
+          areMessages ? [[0], [0]] : []
+        ])
+        expect([api, instructing.map(({ number }: any) => number)]).toEqual([
+          api,
+          [...calls[0].instruction_messages, ...calls[2].instruction_messages]
+        ])
+        expect([api, textsOf({ messages }).at(areMessages ? 1 : 0)]).toEqual([api, "Hello"])
+      }
+    })
+
+    it(
+      "says which parts a client put before the words of a user, as coding agents do",
+      { tags: ["text"] },
+      async () => {
+        const text = (text: string) => ({ type: "text", text })
+        const messages = [
+          { role: "user", content: [text("<system-reminder>\nBe kind.\n</system-reminder>\n"), text("Hello")] },
+          said("system", "# Environment"),
+          user("<question>An element of an application</question>"),
+          user("What is <system-reminder>?")
+        ]
+        await record("reminders", { api: "provider2-messages", inputs: { messages }, output: {} })
+        const context = [
+          "<environment_context>\n</environment_context>",
+          "# AGENTS.md instructions\n\n<INSTRUCTIONS>x</INSTRUCTIONS>"
+        ]
+        await chat("reminders 2", [...context.map(user), user("Hello")], {})
+        const instructionsIn = async (session: string) =>
+          (await get(session, "messages")).messages.map((message: any) => message.instruction_parts ?? null)
+        expect(await instructionsIn("reminders")).toEqual([[0], [0], null, null])
+        expect(await instructionsIn("reminders 2")).toEqual([[0], [0], null])
+        // Those that stand after words of the user are none of the beginning.
+        expect((await get("reminders", "calls")).calls[0]).toMatchObject({
+          instruction_messages: [],
+          instruction_characters: 0
+        })
+      }
+    )
 
     it("tells threads that interleave from a compaction and an edit", async () => {
       const session = "threads"

@@ -85,6 +85,8 @@ export const callOf = (id: string, session: string): Call => ({
   gone_messages: [],
   output: [],
   carried: { kept: 0, runs: [] },
+  instruction_messages: [],
+  instruction_characters: null,
   instructions_changed: false,
   tools_changed: false,
   parameters_changed: false,

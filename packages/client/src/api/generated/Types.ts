@@ -419,6 +419,8 @@ export interface SessionCall extends EventSummary {
   readonly gone_messages: ReadonlyArray<number>
   readonly output: ReadonlyArray<number>
   readonly carried: { readonly kept: number; readonly runs: ReadonlyArray<readonly [number, number]> }
+  readonly instruction_messages: ReadonlyArray<number>
+  readonly instruction_characters: number | null
   readonly instructions_changed: boolean
   readonly tools_changed: boolean
   readonly parameters_changed: boolean
@@ -443,6 +445,7 @@ export interface SessionMessage {
   readonly role: string
   readonly parts: ReadonlyArray<MessagePart>
   readonly verbatim?: string | null | undefined
+  readonly instruction_parts?: ReadonlyArray<number> | undefined
   readonly is_damaged?: true | undefined
   readonly [key: string]: unknown
 }
