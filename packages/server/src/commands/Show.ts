@@ -7,6 +7,7 @@ import * as Access from "../access/Access.ts"
 import * as ErrorMessages from "../access/ErrorMessages.ts"
 import type { CommandError, Ended } from "../terminal/CliErrors.ts"
 import { Conversation } from "../terminal/Conversation.ts"
+import { Instructions } from "../terminal/Instructions.ts"
 import * as Filters from "../access/Filters.ts"
 import * as SessionName from "../access/SessionName.ts"
 import * as Output from "../terminal/Output.ts"
@@ -70,7 +71,8 @@ const print = Effect.fnUntraced(function* (
   printed: {
     /** `retriedAfter`: how many calls later it was tried again, if it was. */
     readonly call: (call: Call, known: ReadonlyArray<number>, retriedAfter: number | undefined) => Effect.Effect<string>
-    readonly message: (message: Message) => string
+    /** Undefined for what was printed with its call. */
+    readonly message: (message: Message) => string | undefined
     readonly steps: (steps: ReadonlyArray<Step>) => string
     /** What parts a call without new messages from the next one. */
     readonly gap: Effect.Effect<void, CommandError | Ended>
@@ -93,31 +95,29 @@ const print = Effect.fnUntraced(function* (
     const { error_type: error, event_id: id } = call
     const next = error === null ? [] : yield* calls.ahead(maxBetween)
     const retry = next.findIndex(({ retry_of }) => retry_of === id)
+    let hasMessage = false
     yield* Output.print(yield* printed.call(call, known, retry === -1 ? undefined : retry + 1))
     for (let message = yield* messages.peek(); message?.event_id === call.event_id; message = yield* messages.peek()) {
       messages.pass()
       lastNumber = message.number
-      yield* Output.print(printed.message(message))
+      const text = printed.message(message)
+      if (text === undefined) continue
+      yield* Output.print(text)
+      hasMessage = true
     }
-    if (lastNumber === before) yield* printed.gap
+    if (!hasMessage) yield* printed.gap
   }
   yield* printSteps(Infinity)
 })
 
-/** The largest inputs that are read for the instructions in them, unless texts are printed whole. They hold the history too. */
+/** The largest inputs that are read for the instructions in them, unless these are printed whole. They hold the history too. */
 const maxInputsBytes = 4 * 1024 * 1024
 
-/** What stands apart from the messages of a call, where it may differ from what was printed. Undefined where it cannot be read. */
-const instructionsOf = (access: Access.Access, call: Call, isFull: boolean) => {
-  const isNew = call.parent_event_id === null || call.instructions_changed
-  if (!isNew || call.is_damaged || (call.inputs_bytes > maxInputsBytes && !isFull)) return Effect.undefined
-  return access.read("getEventMessages", { event_id: call.event_id }).pipe(
-    // Those that begin the messages are printed as messages.
-    Effect.map(({ instructions, leading_instructions }) =>
-      instructions.length > 0 || (call.instructions_changed && leading_instructions === 0) ? instructions : undefined
-    ),
-    Effect.catch(() => Effect.undefined)
-  )
+/** The call in normal form, where its instructions may differ from what was printed. Undefined where it cannot be read. */
+const instructionsOf = (access: Access.Access, call: Call, isWhole: boolean) => {
+  const isLarge = call.inputs_bytes > maxInputsBytes && !isWhole
+  if (!Instructions.areNew(call) || call.is_damaged || isLarge) return Effect.undefined
+  return access.read("getEventMessages", { event_id: call.event_id }).pipe(Effect.catch(() => Effect.undefined))
 }
 
 /** For people: the mark of a call, why it failed, its instructions, and which messages are known. */
@@ -126,15 +126,15 @@ const describe = Effect.fnUntraced(function* (
   conversation: Conversation,
   call: Call,
   {
-    isFull,
+    isWhole,
     known,
     retriedAfter
-  }: { readonly isFull: boolean; readonly known: ReadonlyArray<number>; readonly retriedAfter: number | undefined }
+  }: { readonly isWhole: boolean; readonly known: ReadonlyArray<number>; readonly retriedAfter: number | undefined }
 ) {
   const lines = [conversation.call(call, yield* ErrorMessages.of(access, call), retriedAfter)]
-  const instructions = yield* instructionsOf(access, call, isFull)
+  const read = yield* instructionsOf(access, call, isWhole)
   if (known.length > 0) lines.push(conversation.known(known))
-  if (instructions !== undefined) lines.push(conversation.instructions(instructions))
+  lines.push(...conversation.instructions(call, read))
   return lines.join("\n")
 })
 
@@ -151,6 +151,10 @@ export const show = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Print texts whole, not only their first 2,000 characters")
     ),
+    instructions: Flag.Boolean("instructions").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Print instructions whole, and not only how long they are and what changed in them")
+    ),
     steps: Flag.Boolean("steps").pipe(
       Flag.withDefault(false),
       Flag.withDescription(
@@ -159,9 +163,9 @@ export const show = Command.make(
     ),
     json: Filters.json
   },
-  Effect.fnUntraced(function* ({ full, json, session, steps, ...flags }) {
+  Effect.fnUntraced(function* ({ full, instructions, json, session, steps, ...flags }) {
     yield* Access.use(flags, Access.reading, (access) => {
-      const conversation = new Conversation(full)
+      const conversation = new Conversation({ isFull: full, hasInstructions: instructions })
       const found = Effect.catchIf(
         open(access, session, steps),
         ({ refusal }) => refusal === "session-not-found",
@@ -177,10 +181,14 @@ export const show = Command.make(
           call: (call, known, retriedAfter) =>
             json
               ? Effect.map(ErrorMessages.of(access, call), (message) => `{"call":${ErrorMessages.json(call, message)}}`)
-              : describe(access, conversation, call, { isFull: full, known, retriedAfter }),
+              : describe(access, conversation, call, { isWhole: instructions, known, retriedAfter }),
           steps: (steps) =>
             json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,
-          message: (message) => (json ? JSON.stringify({ message }) : `${conversation.message(message)}\n`),
+          message: (message) => {
+            if (json) return JSON.stringify({ message })
+            const text = conversation.message(message)
+            return text && `${text}\n`
+          },
           gap: json ? Effect.void : Output.print("")
         })
       )
@@ -196,6 +204,10 @@ export const show = Command.make(
     {
       command: "tachograph show 210dad8b",
       description: "One whose name the client made, by its beginning"
+    },
+    {
+      command: "tachograph show checkout-4711 --instructions",
+      description: "With the system prompt, and each that changed, whole"
     },
     {
       command: "tachograph show checkout-4711 --steps",

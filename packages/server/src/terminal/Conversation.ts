@@ -5,8 +5,13 @@ import type {
   SessionMessage as Message,
   Step
 } from "@tachograph/client/api"
+import type { Part as FormatPart } from "@tachograph/formats"
+import { charactersOf } from "@tachograph/formats/normal/Instructions"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
+import * as Indented from "./Indented.ts"
+import { indent } from "./Indented.ts"
+import { characters, Instructions } from "./Instructions.ts"
 import * as Rebuilt from "./Rebuilt.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
@@ -19,18 +24,27 @@ const maxCharacters = 2_000
 /** Characters of an error's message that are printed, unless all are asked for. */
 const maxErrorCharacters = 500
 
-const indent = "    "
+interface Options {
+  /** Whether texts are printed whole. */
+  readonly isFull: boolean
+  /** Whether instructions are. */
+  readonly hasInstructions: boolean
+}
 
 /** What was printed of a session so far. */
 export class Conversation {
   readonly #isFull: boolean
+  readonly #hasInstructions: boolean
   /** The numbers of the calls, by their events. */
   readonly #calls = new Map<string, number>()
-  /** The calls that first had instructions, by what was printed of them. */
-  readonly #instructions = new Map<string, number>()
+  readonly #instructions: Instructions
+  /** Messages that were printed as the instructions of calls. */
+  readonly #leading = new Set<number>()
 
-  constructor(isFull: boolean) {
+  constructor({ hasInstructions, isFull }: Options) {
     this.#isFull = isFull
+    this.#hasInstructions = hasInstructions
+    this.#instructions = new Instructions(hasInstructions)
   }
 
   /** The mark of the next call. `message` is the error's, if it is one; `retriedAfter`, how many calls later it was tried again. */
@@ -90,15 +104,10 @@ export class Conversation {
     ]
   }
 
-  /** Instructions that stand apart, of the call that was printed last. Those that an earlier call had are named by it. */
-  instructions(parts: NormalForm["instructions"]): string {
-    const number = this.#calls.size
-    const text = parts.map((part) => this.#part(part as Part)).join("\n")
-    const first = this.#instructions.get(text)
-    if (first === undefined) this.#instructions.set(text, number)
-    if (text === "") return Style.dim(`${indent}no instructions`)
-    if (first !== undefined) return Style.dim(`${indent}instructions: as of call ${first}`)
-    return `${Style.bold("instructions")}\n${text}\n`
+  /** The instructions of the call that was printed last. `read` is undefined where they were not read. */
+  instructions(call: Call, read: NormalForm | undefined): ReadonlyArray<string> {
+    for (const number of call.instruction_messages) this.#leading.add(number)
+    return this.#instructions.of(call, this.#calls.size, read)
   }
 
   /** Messages that a call carries or answers, and that an earlier one carried first. */
@@ -121,10 +130,16 @@ export class Conversation {
     ].join(" · ")
   }
 
-  message({ from, is_damaged: isDamaged, number, parts, role }: Message): string {
+  /** Undefined for instructions that were printed with their call. */
+  message(message: Message): string | undefined {
+    const { from, instruction_parts = [], is_damaged: isDamaged, number, parts, role } = message
+    if (this.#leading.has(number)) return undefined
     const head = `${Style.dim(`[${number}]`)} ${Style.bold(Table.printable(role))}${from === "output" ? Style.dim(" answers") : ""}`
     if (isDamaged === true) return `${head}\n${indent}${Style.red("damaged: it cannot be read")}`
-    return [head, ...parts.map((part) => this.#part(part))].join("\n")
+    const folded = new Set(this.#hasInstructions ? [] : instruction_parts)
+    return [head, ...parts.map((part, index) => (folded.has(index) ? foldedInstruction(part) : this.#part(part)))].join(
+      "\n"
+    )
   }
 
   #part(part: Part): string {
@@ -153,11 +168,7 @@ export class Conversation {
 
   /** A text in lines of its own. What is no text is shown as JSON. */
   #text(value: unknown): string {
-    const text = this.#cut(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
-    return text
-      .split(/\r?\n/)
-      .map((line) => (indent + Table.printable(line.replaceAll("\t", "  "))).trimEnd())
-      .join("\n")
+    return Indented.of(this.#cut(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "")))
   }
 
   #cut(text: string): string {
@@ -166,6 +177,9 @@ export class Conversation {
     return `${start} … ${Figures.integer(text.length - start.length)} more characters`
   }
 }
+
+const foldedInstruction = (part: Part): string =>
+  Style.dim(`${indent}instructions: ${characters(charactersOf([part as FormatPart]))}; --instructions prints them`)
 
 const inLine = (value: unknown): string =>
   Table.printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))

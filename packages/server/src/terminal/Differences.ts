@@ -1,10 +1,17 @@
-/** What differs between two texts, line by line, for people to read. */
-import { structuredPatch } from "diff"
+/** What differs between two texts, for people to read. */
+import { diffWordsWithSpace, structuredPatch } from "diff"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
-/** Lines around a difference that are printed. */
+/** Lines, and characters, around a difference that are printed. */
 const context = 3
+const contextCharacters = 40
+
+/** Characters at the beginning and at the end of what went or came that are printed. */
+const changedCharacters = 200
+
+/** Words that may differ: comparing more takes time with the square of their number. */
+const maxEdits = 1_000
 
 const painted = (line: string): string => {
   const printed = line.slice(0, 1) + Table.printable(line.slice(1))
@@ -16,4 +23,33 @@ const painted = (line: string): string => {
 export const of = (from: string, to: string): ReadonlyArray<string> => {
   const { hunks } = structuredPatch("", "", `${from}\n`, `${to}\n`, undefined, undefined, { context })
   return hunks.flatMap(({ lines }, index) => [...(index === 0 ? [] : [Style.dim("…")]), ...lines.map(painted)])
+}
+
+/** A text without its middle, where it is longer. */
+const ends = (text: string, head: number, tail: number): string => {
+  const characters = Array.from(text)
+  if (characters.length <= head + tail + 1) return text
+  return `${characters.slice(0, head).join("")}…${tail === 0 ? "" : characters.slice(-tail).join("")}`
+}
+
+const changed = (text: string): string => ends(text, changedCharacters, changedCharacters)
+
+/**
+ * The words that differ, `[-taken away-]` and `{+added+}`, with some text around them, each cut in its middle, as texts that may have several lines. Those that differ
+ * in too many words are compared by lines.
+ */
+export const words = (from: string, to: string): ReadonlyArray<string> => {
+  const changes = diffWordsWithSpace(from, to, { maxEditLength: maxEdits })
+  if (changes === undefined) return of(from, to)
+  const last = changes.length - 1
+  return [
+    changes
+      .map(({ added, removed, value }, index) => {
+        if (removed) return `[-${changed(value)}-]`
+        if (added) return `{+${changed(value)}+}`
+        // Nothing is before the first one, and after the last one.
+        return ends(value, index === 0 ? 0 : contextCharacters, index === last ? 0 : contextCharacters)
+      })
+      .join("")
+  ]
 }

@@ -251,9 +251,9 @@ ${mark(5, "end")}
     ])
   })
 
-  it("prints instructions that stand apart where they come first and where they change", async () => {
-    const long = `Be short.\u001b ${"x".repeat(3_000)}`
-    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+  /** Calls whose instructions come in every way: apart, among the messages, changed, taken away and used again. */
+  const instructed = (long: string) =>
+    withTachograph(async (tachograph, fingerprint_id) => {
       const record = async (api: string, inputs: object) => {
         const properties = { api: api as "aisdk", inputs: inputs as {}, output: {} }
         await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
@@ -271,27 +271,76 @@ ${mark(5, "end")}
       await record("aisdk", { system: "Of the AI SDK.", messages: [user("g")] })
       await record("provider2-messages", { system: "Be kind.", messages: [user("another thread")] })
       const chat = (content: string, ...said: ReadonlyArray<object>) =>
-        record("provider1-chat-completions", { messages: [{ role: "system", content }, user("h"), ...said] })
-      await chat("At one.")
-      await chat("At two.", user("i"))
+        record("provider1-chat-completions", { messages: [{ role: "developer", content }, user("h"), ...said] })
+      await chat(`At one. ${"Be kind. ".repeat(20)}`)
+      await chat(`At two. ${"Be kind. ".repeat(20)}`, user("i"))
     })
+
+  it("prints instructions of each format in one line, with what changed in them", async () => {
+    const storage = await instructed(`Be short.\u001b ${"x".repeat(3_000)}`)
     const printed = readable(await show(storage, "s"))
-    expect(printed).toContain(
-      `instructions\n    Be short.\\u{1b} ${"x".repeat(1_989)} … 1,011 more characters\n\n[1] user`
+    expect(printed).toMatch(
+      / {4}instructions: 3,011 characters, sha256 [\da-f]{12}; --instructions prints them\n\[1\] user/
     )
-    expect(printed.match(/^(?:instructions\n)? {4}(?:instructions|no instructions|Be|Of).*/gm)).toEqual([
-      expect.stringContaining("Be short."),
-      "instructions\n    Be kind.",
+    const lines = printed.match(/^ {4}(?:instructions|no instructions|…|Be|Of|At|\[-).*/gm)
+    expect(lines?.map((line) => line.replace(/ sha256 .*/, ""))).toEqual([
+      "    instructions: 3,011 characters,",
+      "    instructions: 8 characters,",
+      `    Be [-short-]{+kind+}.[-\\u{1b} ${"x".repeat(198)}…${"x".repeat(200)}-]`,
       "    no instructions",
-      "instructions\n    Of Responses.",
-      "instructions\n    Of Gemini.",
-      "instructions\n    Of the AI SDK.",
-      "    instructions: as of call 3"
+      "    instructions: 13 characters,",
+      "    instructions: 10 characters,",
+      "    instructions: 14 characters,",
+      "    instructions: as of call 3",
+      "    instructions: 188 characters,",
+      "    instructions: 188 characters,",
+      "    At [-one-]{+two+}. Be kind. Be kind. Be kind. Be kind. Be…"
     ])
-    // Those that begin the messages are messages too, and a change of them is no rewritten history.
-    expect(printed).toMatch(/call 10 [^─]*\n   other instructions\n/)
+    // They are no messages of the conversation, and a change of them is no rewritten history.
+    expect(printed).not.toMatch(/^\[\d+\] developer/m)
+    expect(printed).toMatch(/call 10 [^─]*\n {3}other instructions\n/)
     expect(printed).not.toContain("history rewritten")
-    expect(await show(storage, "s", "--full")).toContain(`x${"x".repeat(2_999)}\n`)
+  })
+
+  it("prints instructions whole where they are asked for", async () => {
+    const storage = await instructed(`Be short.\u001b ${"x".repeat(3_000)}`)
+    const printed = readable(await show(storage, "s", "--instructions"))
+    expect(printed).toMatch(
+      / {4}instructions: 3,011 characters, sha256 [\da-f]{12}\n {4}Be short\.\\u\{1b\} x{3000}\n\[1\] user/
+    )
+    for (const text of ["Be kind.", "Of Responses.", "Of Gemini.", "Of the AI SDK.", "At one. Be", "At two. Be"]) {
+      expect(printed.match(new RegExp(`^ {4}${text}`, "gm")), text).toHaveLength(1)
+    }
+    expect(printed).not.toContain("--instructions")
+  })
+
+  it("prints what coding agents put among the messages in one line", async () => {
+    const storage = await withTachograph(async (tachograph, fingerprint_id) => {
+      const reminder = `<system-reminder>\n${"Be kind. ".repeat(200)}\n</system-reminder>`
+      const content = [reminder, "List the files"].map((text) => ({ type: "text", text }))
+      const messages = [
+        { role: "user", content },
+        { role: "system", content: "# Environment" }
+      ]
+      const properties = { api: "provider2-messages", inputs: { messages }, output: {} } as const
+      await tachograph.record({ event_name: "llm", fingerprint_id, session: "s", properties })
+    })
+    const folded = "--instructions prints them"
+    const said = readable(await show(storage, "s"))
+      .split("\n")
+      .slice(1)
+    expect(said.slice(0, 6)).toEqual([
+      "[1] user",
+      `    instructions: 1,837 characters; ${folded}`,
+      "    List the files",
+      "",
+      "[2] system",
+      `    instructions: 13 characters; ${folded}`
+    ])
+    const whole = await show(storage, "s", "--instructions", "--full")
+    expect(whole).toContain("    # Environment\n")
+    expect(whole).toContain(`    ${"Be kind. ".repeat(200).trimEnd()}\n    </system-reminder>\n`)
+    expect(whole).not.toContain(folded)
   })
 
   it("finds a session by the beginning of its name, as lists cut it, or by a call in it", async () => {
