@@ -1,5 +1,5 @@
 /**
- * Fills a store with a month of calls, quickly: sessions of 50 calls, half a minute apart, of some agents, versions, models and
+ * Fills a store with a month of calls, quickly: sessions of 10 calls, half a minute apart, of some agents, versions, models and
  * people. What a call holds is recorded once, and copied.
  */
 import {
@@ -20,8 +20,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Recording from "./Recording.ts"
 
-const eventsPerSession = 50
-const sessionsPerBatch = 40
+const eventsPerSession = 10
+const sessionsPerBatch = 200
 
 const people = 2_000
 const agents = 4

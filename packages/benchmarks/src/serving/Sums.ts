@@ -26,6 +26,11 @@ const paths: Readonly<Record<string, string>> = {
   "sessions of an agent": "/sessions?agent=agent+1&limit=40",
   "sessions of a person": "/sessions?person=person+1",
   "sessions with errors, oldest first": "/sessions?error=true&order=asc",
+  "sessions by cost": "/sessions?sort=cost",
+  "sessions by errors, of an agent": "/sessions?sort=errors&agent=agent+1",
+  "sessions by duration, half a month": `/sessions?sort=duration&after=${middle}`,
+  "calls by duration": "/events?sort=duration",
+  "calls by cost, of a person": "/events?sort=cost&person=person+1",
   "one session": "/sessions/session%207",
   usage: "/usage",
   "usage by day, a month": `/usage?group_by=day&${month}`,
@@ -36,6 +41,8 @@ const paths: Readonly<Record<string, string>> = {
   "usage by day and model": "/usage?group_by=day,model&limit=1000",
   "usage by day and model, Berlin": "/usage?group_by=day,model&time_zone=Europe/Berlin&limit=1000",
   "usage by agent and version": "/usage?group_by=agent,agent_version",
+  "usage by agent and version, by cost, half a month": `/usage?group_by=agent,agent_version&sort=cost&after=${middle}`,
+  "usage by model, by cost": "/usage?group_by=model&sort=cost",
   "usage by hour, Kolkata": "/usage?group_by=hour&time_zone=Asia/Kolkata&limit=1000",
   "usage by person": "/usage?group_by=person",
   "usage by session": "/usage?group_by=session",
@@ -53,7 +60,8 @@ const paths: Readonly<Record<string, string>> = {
   configurations: "/agents/agent%201/agent-versions/v1/configurations",
   "a common word": "/search?q=words",
   agents: "/agents",
-  people: "/people"
+  people: "/people",
+  "people by cost": "/people?sort=cost"
 }
 
 interface Opened {

@@ -55,6 +55,30 @@ export const failure = text(
 /** For commands that print single calls. */
 export const failedCalls = errors("calls that failed; --no-errors: only the others")
 
+/** By what rows are sorted, and in which order. */
+export const sort = <const Sorts extends ReadonlyArray<string>>(sorts: Sorts, unsorted: string) => ({
+  sort: Flag.Literals("sort", sorts).pipe(
+    Flag.withDescription(`The highest first of one of these; ${unsorted} without it`),
+    Flag.optional
+  )
+})
+
+export const order = {
+  order: Flag.Literals("order", ["asc", "desc"]).pipe(
+    Flag.withDescription("asc: the lowest first, or the oldest"),
+    Flag.optional
+  )
+}
+
+/** The parameters of a sort. */
+export const sortOf = <Sort extends string>(given: {
+  readonly sort: Option.Option<Sort>
+  readonly order?: Option.Option<"asc" | "desc">
+}) => ({
+  sort: Option.getOrUndefined(given.sort),
+  order: given.order && Option.getOrUndefined(given.order)
+})
+
 export const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false),
   Flag.withDescription("Print one JSON object a line")

@@ -1,4 +1,5 @@
 /** `tachograph calls`: which calls there were, and how each ended. */
+import { callSorts } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -11,6 +12,7 @@ import * as Output from "../terminal/Output.ts"
 
 const examples = [
   { command: "tachograph calls --errors --after 24h", description: "Which calls of the last day failed" },
+  { command: "tachograph calls --sort duration --after today", description: "The slowest calls of today" },
   { command: "tachograph calls --stop-reason length", description: "Which answers were cut off" },
   {
     command: "tachograph calls --session checkout-4711 --url https://tachograph.example.com --json",
@@ -30,6 +32,7 @@ export const calls = Command.make(
       "REASON",
       "Only calls that ended so: end, length, refusal, or a provider's own word"
     ),
+    ...Filters.sort(callSorts, "the call that was recorded last"),
     limit: Filters.limit(20),
     json: Filters.json
   },
@@ -40,6 +43,7 @@ export const calls = Command.make(
       error: Option.getOrUndefined(flags.errors),
       failure: Option.getOrUndefined(flags.failure),
       stop_reason: Option.getOrUndefined(flags.stopReason),
+      ...Filters.sortOf(flags),
       order: "desc" as const
     }
     yield* Access.use(flags, Access.reading, (access) =>
@@ -52,6 +56,8 @@ export const calls = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("List calls, the one that was recorded last first, with what they took and how they ended"),
+  Command.withDescription(
+    "List calls, the one that was recorded last first or sorted, with what they took and how they ended"
+  ),
   Command.withExamples(examples)
 )

@@ -1,5 +1,6 @@
 /** `tachograph sessions`: which conversations there were, and what they cost. */
 import type { Session } from "@tachograph/client/api"
+import { sorts } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Command } from "effect/cli"
@@ -23,7 +24,7 @@ const columns: ReadonlyArray<Table.Column<Session>> = [
   Table.number("ERRORS", ({ errors }) => Figures.integerOrNone(errors), { paint: Style.red }),
   Table.number("TOKENS IN", ({ input_tokens }) => Figures.integer(input_tokens)),
   Table.number("OUT", ({ output_tokens }) => Figures.integer(output_tokens)),
-  Table.number("COST", ({ cost_usd }) => Figures.dollars(cost_usd)),
+  Table.number("COST", Figures.sumCost),
   { title: "AGENTS", of: ({ agents }) => listed(agents) },
   { title: "VERSIONS", of: ({ agent_versions }) => listed(agent_versions) },
   { title: "PEOPLE", of: ({ people }) => listed(people) },
@@ -32,6 +33,7 @@ const columns: ReadonlyArray<Table.Column<Session>> = [
 
 const examples = [
   { command: "tachograph sessions --after 24h", description: "The conversations of the last day, the latest first" },
+  { command: "tachograph sessions --after 7d --sort cost", description: "Those of a week that cost most" },
   { command: "tachograph sessions --person ann --errors", description: "Those of a person in which a call failed" },
   {
     command: "tachograph sessions --url https://tachograph.example.com --json",
@@ -46,12 +48,15 @@ export const sessions = Command.make(
     ...Filters.names,
     ...Filters.period("sessions whose last call took place"),
     errors: Filters.errors("sessions in which a call failed; --no-errors: in which none did"),
+    ...Filters.sort(sorts, "the latest call"),
+    ...Filters.order,
     limit: Filters.limit(20),
     json: Filters.json
   },
   Effect.fnUntraced(function* (flags) {
     const limit = yield* Filters.limitOf(flags.limit)
-    const query = { ...(yield* Filters.queryOf(flags)), error: Option.getOrUndefined(flags.errors) }
+    const error = Option.getOrUndefined(flags.errors)
+    const query = { ...(yield* Filters.queryOf(flags)), error, ...Filters.sortOf(flags) }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
         const rows = yield* access.list("listSessions", query, limit)
@@ -62,6 +67,8 @@ export const sessions = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("List sessions, the one with the latest call first, with what their calls add up to"),
+  Command.withDescription(
+    "List sessions, the one with the latest call first or sorted, with what their calls add up to"
+  ),
   Command.withExamples(examples)
 )

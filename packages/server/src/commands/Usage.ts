@@ -1,5 +1,5 @@
 /** `tachograph usage`: what calls add up to, by time, name or model. */
-import { dimensions } from "@tachograph/core"
+import { dimensions, sorts } from "@tachograph/core"
 import type { UsageGroup } from "@tachograph/client/api"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,12 +15,16 @@ import * as Table from "../terminal/Table.ts"
 type Column = Table.Column<UsageGroup>
 
 const figures: ReadonlyArray<Column> = [
+  Table.number("SESSIONS", ({ sessions }) => Figures.integerOrUnknown(sessions)),
   Table.number("CALLS", ({ events }) => Figures.integer(events)),
   Table.number("ERRORS", ({ errors }) => Figures.integerOrNone(errors), { paint: Style.red }),
   Table.number("TOKENS IN", ({ input_tokens }) => Figures.integer(input_tokens)),
   Table.number("OUT", ({ output_tokens }) => Figures.integer(output_tokens)),
   Table.number("CACHED", ({ cache_read_tokens }) => Figures.integer(cache_read_tokens)),
-  Table.number("COST", ({ cost_usd }) => Figures.dollars(cost_usd)),
+  Table.number("COST", Figures.sumCost),
+  Table.number("PER SESSION", ({ cost_usd_per_session: cost }) => Figures.dollars(cost?.mean ?? null)),
+  Table.number("MEDIAN", ({ cost_usd_per_session: cost }) => Figures.dollars(cost?.median ?? null)),
+  Table.number("95 %", ({ cost_usd_per_session: cost }) => Figures.dollars(cost?.p95 ?? null)),
   Table.number("UNPRICED", ({ unpriced_events }) => Figures.integerOrNone(unpriced_events)),
   Table.number("PARTLY", ({ partly_priced_events }) => Figures.integerOrNone(partly_priced_events)),
   Table.number("P50", ({ duration_ms_p50 }) => Figures.duration(duration_ms_p50)),
@@ -34,6 +38,18 @@ const nameOf = (dimension: Dimension): Column => ({
   title: dimension.replace("_", " ").toUpperCase(),
   of: (group) => Table.printable(group[dimension] ?? "—")
 })
+
+/** The total is a row below the groups, with its name in the first column. */
+const tableOf = (names: ReadonlyArray<Dimension>, groups: ReadonlyArray<UsageGroup>, total: UsageGroup | null) => {
+  const [first, ...others] = names
+  const named = first === undefined ? undefined : nameOf(first)
+  const columns =
+    named === undefined ? [] : [{ ...named, of: (row: UsageGroup) => (row === total ? "total" : named.of(row)) }]
+  const rest = others
+    .map(nameOf)
+    .map((column) => ({ ...column, of: (row: UsageGroup) => (row === total ? "" : column.of(row)) }))
+  return Table.ofColumns([...columns, ...rest, ...figures], total === null ? groups : [...groups, total])
+}
 
 const groupBy = Flag.String("by").pipe(
   Flag.withMetavar("GROUPS"),
@@ -51,7 +67,10 @@ const timeZone = Flag.String("time-zone").pipe(
 
 const examples = [
   { command: "tachograph usage --by day --after 30d", description: "A month by days" },
-  { command: "tachograph usage --by agent,agent_version", description: "What each version of each agent cost" },
+  {
+    command: "tachograph usage --by agent,agent_version --sort cost",
+    description: "What each version of each agent cost, in all and per session"
+  },
   { command: "tachograph usage --by hour --after 24h --time-zone Asia/Kolkata", description: "A day in another zone" }
 ]
 
@@ -63,24 +82,31 @@ export const usage = Command.make(
     timeZone,
     ...Filters.names,
     ...Filters.period("calls that took place"),
+    ...Filters.sort(sorts, "in the order of their names or times"),
+    ...Filters.order,
     limit: Filters.limit(100),
     json: Filters.json
   },
   Effect.fnUntraced(function* (flags) {
     const limit = yield* Filters.limitOf(flags.limit)
-    const query = {
-      ...(yield* Filters.queryOf(flags)),
-      group_by: Option.getOrUndefined(flags.by),
-      time_zone: Option.getOrUndefined(flags.timeZone)
-    }
+    const asked = { ...(yield* Filters.queryOf(flags)), time_zone: Option.getOrUndefined(flags.timeZone) }
+    const query = { ...asked, group_by: Option.getOrUndefined(flags.by), ...Filters.sortOf(flags) }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
         const groups = yield* access.list("readUsage", query, limit)
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
-        else if (flags.json) for (const group of groups) yield* Output.print(JSON.stringify(group))
-        else yield* Output.print(Table.ofColumns([...names.map(nameOf), ...figures], groups))
+        else {
+          const { total } = names.length === 0 ? { total: null } : yield* access.read("readUsage", asked)
+          if (flags.json) {
+            for (const group of groups) yield* Output.print(JSON.stringify(group))
+            if (total !== null) yield* Output.print(JSON.stringify({ total }))
+          } else yield* Output.print(tableOf(names, groups, total))
+        }
       })
     )
   })
-).pipe(Command.withDescription("Add up calls, tokens and cost"), Command.withExamples(examples))
+).pipe(
+  Command.withDescription("Add up sessions, calls, tokens and cost, in groups and in total"),
+  Command.withExamples(examples)
+)

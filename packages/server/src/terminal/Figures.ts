@@ -8,6 +8,9 @@ export const integer = (count: number): string => integers.format(count)
 /** Empty for none. */
 export const integerOrNone = (count: number): string => (count === 0 ? "" : integer(count))
 
+/** `?` for what is not known. */
+export const integerOrUnknown = (count: number | null): string => (count === null ? "?" : integer(count))
+
 /** Of the tokens before it, those that the provider read from its cache. Empty where it does not say, which is no count of 0. */
 export const cached = (tokens: number | null): string => (tokens === null ? "" : ` (${integer(tokens)} cached)`)
 
@@ -17,6 +20,16 @@ export const dollars = (usd: string | null): string => {
   const amount = Number(usd)
   return amount > 0 && amount < 0.0001 ? "<$0.0001" : `$${amount.toFixed(amount < 100 ? 4 : 2)}`
 }
+
+interface Sum {
+  readonly cost_usd: string | null
+  readonly unpriced_events: number
+  readonly partly_priced_events: number
+}
+
+/** `$0.0105+`, where some of the calls have no cost, or one that leaves something out. */
+export const sumCost = ({ cost_usd, partly_priced_events, unpriced_events }: Sum): string =>
+  cost_usd === null || unpriced_events + partly_priced_events === 0 ? dollars(cost_usd) : `${dollars(cost_usd)}+`
 
 interface Costly {
   readonly cost_usd: string | null
@@ -38,6 +51,10 @@ export const duration = (ms: number | null): string => {
 
 /** A time of ISO 8601 to the minute: `2026-11-23 10:00`. */
 export const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ")
+
+/** Empty for none. */
+export const minuteOrNone = (iso: string | null | undefined): string =>
+  iso === null || iso === undefined ? "" : minute(iso)
 
 /** At most `characters` characters, in one line. */
 export const cut = (text: string, characters: number): string => {

@@ -44,7 +44,7 @@ describe("tachograph sessions and usage", () => {
       /^SESSION +LAST \(UTC\) +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +VERSIONS +PEOPLE +TITLE$/
     )
     // No colours, and none of a name.
-    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005 +bot +default +ann/)
+    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005\+ +bot +default +ann/)
     expect(one).toMatch(/^one +\d{4}-\d\d-\d\d \d\d:\d\d +1 +1,000,000 +0 +\$2\.5000 +bot/)
 
     const json = async (...args: ReadonlyArray<string>) => {
@@ -60,14 +60,32 @@ describe("tachograph sessions and usage", () => {
     expect(await json("usage")).toMatchObject([{ events: 3, errors: 1, unpriced_events: 1, cost_usd: "2.5005" }])
     expect(await json("usage", "--by", "model", "--agent", "bot")).toMatchObject([
       { model: "claude", cost_usd: null },
-      { model: "gpt-4o", events: 2 }
+      { model: "gpt-4o", events: 2 },
+      { total: { events: 3, sessions: 2 } }
     ])
+    const sessions = async (...args: ReadonlyArray<string>) =>
+      (await json("sessions", ...args)).map(({ session }) => session.slice(0, 3))
+    expect(await sessions("--sort", "cost")).toEqual(["one", "two"])
+    expect(await sessions("--sort", "calls")).toEqual(["two", "one"])
+    expect(await sessions("--sort", "cost", "--order", "asc")).toEqual(["two", "one"])
+    expect(await json("calls", "--sort", "duration")).toMatchObject([{ session: "one", duration_ms: 1500 }])
+    expect(await json("people", "--sort", "cost")).toMatchObject([
+      { person_id: "ann", usage: { events: 2, sessions: 1, cost_usd: "0.0005" } }
+    ])
+    const { stdout: people } = await runInProcess(["people", "--storage", storage])
+    expect(lines(people)[0]).toMatch(/^PERSON +KNOWN SINCE \(UTC\) +LAST SEEN \(UTC\) +SESSIONS +CALLS +ERRORS +COST/)
+    expect(lines(people)[1]).toMatch(/^ann .* 1 +2 +1 +\$0\.0005\+ +\{\}$/)
 
     const { stdout: table } = await runInProcess(["usage", "--by", "day,model", "--storage", storage])
-    const [top, claude, gpt] = lines(table)
-    expect(top).toMatch(/^DAY +MODEL +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +UNPRICED +PARTLY +P50 +P95 +P99$/)
-    expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +0 +0 +0 +1$/)
-    expect(gpt).toMatch(new RegExp(`^${day} +gpt-4o +2 +1,000,200 +0 +0 +\\$2\\.5005 +1\\.5 s +1\\.5 s +1\\.5 s$`))
+    const [top, claude, gpt, total, ...more] = lines(table)
+    expect(top).toMatch(
+      /^DAY +MODEL +SESSIONS +CALLS +ERRORS +TOKENS IN +OUT +CACHED +COST +PER SESSION +MEDIAN +95 % +UNPRICED +PARTLY +P50 +P95 +P99$/
+    )
+    expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +1 +0 +0 +0 +1$/)
+    const costs = String.raw`\$2\.5005 +\$1\.2503 +\$1\.2503 +\$2\.5000`
+    expect(gpt).toMatch(new RegExp(`^${day} +gpt-4o +2 +2 +1,000,200 +0 +0 +${costs} +1\\.5 s +1\\.5 s +1\\.5 s$`))
+    expect(total).toMatch(/^total +2 +3 +1 +1,000,200 .* \$2\.5005\+ /)
+    expect(more).toEqual([])
   })
 
   it.each([
