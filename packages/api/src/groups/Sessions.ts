@@ -60,6 +60,7 @@ const InputPrices = Schema.Struct(inputPriceFields)
 const sessionCallFields = {
   ...EventSummary.fields,
   parentEventId: Schema.NullOr(EventId),
+  errorMessage: Schema.NullOr(Schema.String),
   retryOf: Schema.NullOr(EventId),
   keptMessages: Schema.Int,
   newMessages: Schema.Array(MessageNumber),

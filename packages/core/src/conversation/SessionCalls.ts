@@ -7,10 +7,14 @@ import type { ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
+import * as ErrorMessage from "../read/ErrorMessage.ts"
 import * as EventReader from "../read/EventReader.ts"
+import { orDamage } from "../read/OrDamage.ts"
 import type { Storage } from "../Storage.ts"
 import * as Sorted from "../Sorted.ts"
+import { Damage } from "../payload/format/Damage.ts"
 import type { OutlinedCall } from "./Call.ts"
+import * as CallText from "./CallText.ts"
 import { type Listed, type NumberedPage, type NumberedQuery, numbersOf } from "./NumberedPage.ts"
 import * as Retries from "./Retries.ts"
 import type { SessionOutline } from "./SessionOutline.ts"
@@ -26,6 +30,8 @@ type NumberRange = readonly [first: number, last: number]
 /** A call of a session, and how the conversation grew with it. */
 export interface SessionCall extends EventSummary {
   readonly parentEventId: EventId | null
+  /** What the provider said of an error, at most 4,000 characters. Null if it said nothing, or that cannot be read. */
+  readonly errorMessage: string | null
   /** The call before it that failed, of which it sent the same request again. */
   readonly retryOf: EventId | null
   readonly keptMessages: number
@@ -82,10 +88,13 @@ export const callsOf = Effect.fnUntraced(function* (
   const isPriced = Array.from(summaries.values()).some(({ price }) => price !== null)
   const pricing = isPriced ? yield* source.pricing : undefined
   const retried = yield* Retries.of(source.storage, project, read, indexes, summaries)
-  const rows = indexes.flatMap((index) => {
+  const rows: Array<SessionCall> = []
+  for (const index of indexes) {
     const summary = summaries.get(calls[index]!.id)
-    return summary === undefined ? [] : [callOf(read, index, summary, retried.get(index) ?? null, pricing?.prices)]
-  })
+    if (summary === undefined) continue
+    const failed = { errorMessage: yield* errorMessageOf(read, index, summary), retryOf: retried.get(index) ?? null }
+    rows.push(callOf(read, index, { ...summary, ...failed }, pricing?.prices))
+  }
   const damaged = listed.flatMap(({ damage, id }) => (damage === undefined ? [] : [{ id, damage }]))
   return { page: { rows, next: indexes.length < end - start ? listed.at(-1)?.pack : undefined }, damaged }
 })
@@ -120,11 +129,28 @@ const summariesOf = Effect.fnUntraced(function* (
 export const firstAfter = (calls: SessionOutline["calls"], after: number): number =>
   Sorted.firstNot(calls, ({ pack }) => pack <= after)
 
+/** A longer output is not read for what it says of an error (bytes). */
+const maxOutputBytes = 1024 * 1024
+
+const errorMessageOf = Effect.fnUntraced(function* (
+  { calls, pieces }: SessionOutline,
+  index: number,
+  { api, errorType, outputBytes }: EventSummary
+): Effect.fn.Return<string | null, StorageUnavailable> {
+  const { damage, pack } = calls[index]!
+  if (errorType === null || damage !== undefined || outputBytes > maxOutputBytes) return null
+  const said = Effect.gen(function* () {
+    const { output } = yield* pieces.contentsOf(pack)
+    return ErrorMessage.of((yield* CallText.readOutput(api, pack, output, pieces)).output)
+  })
+  const message = yield* orDamage(said)
+  return message instanceof Damage ? null : message
+})
+
 const callOf = (
   read: SessionOutline,
   index: number,
-  summary: EventSummary,
-  retryOf: EventId | null,
+  summary: EventSummary & Pick<SessionCall, "errorMessage" | "retryOf">,
   prices: PriceList.PriceList | undefined
 ): SessionCall => {
   const { calls, outline } = read
@@ -136,7 +162,6 @@ const callOf = (
   return {
     ...summary,
     parentEventId: call.parent === undefined ? null : calls[call.parent]!.id,
-    retryOf,
     keptMessages: call.kept,
     newMessages: call.added,
     goneMessages: call.gone,

@@ -89,7 +89,7 @@ export const Failure = Schema.Struct({
   httpStatus: Schema.NullOr(Schema.Int),
   errorType: Schema.String,
   errorCode: Schema.NullOr(Schema.String),
-  /** What the provider said at the latest of them, at most 1,000 characters. Null if it said nothing, or cannot be read. */
+  /** What the provider said at the latest of them, at most 4,000 characters. Null if it said nothing, or cannot be read. */
   message: Schema.NullOr(Schema.String),
   events: Schema.Int,
   sessions: Schema.Int,

@@ -2,7 +2,6 @@
  * Groups the calls that failed alike. A page goes through failed calls, those that were recorded last first, until it has its groups or has
  * looked at as many as it may: then its figures are those of the calls that it has looked at, and the next page goes on.
  */
-import * as FormatErrors from "@tachograph/formats/facts/Errors"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -16,6 +15,7 @@ import type { Storage } from "../Storage.ts"
 import type { Result } from "../storage/Result.ts"
 import type { StoredSummary } from "../storage/Stored.ts"
 import type * as DamageLog from "./DamageLog.ts"
+import * as ErrorMessage from "./ErrorMessage.ts"
 import * as EventPages from "./EventPages.ts"
 import * as EventReader from "./EventReader.ts"
 import { orDamage } from "./OrDamage.ts"
@@ -36,9 +36,6 @@ const maxPageBytes = 32 * 1024 * 1024
 
 /** Payloads that are read at the same time. */
 const concurrency = 4
-
-/** UTF-16 units of a message. */
-const maxMessage = 1_000
 
 export interface FailureQuery extends EventPages.EventFilterQuery {
   /** Goes on after this event. */
@@ -141,9 +138,9 @@ export const make = (storage: Storage["Service"], onDamage: DamageLog.OnDamage):
       inputsBytes + outputBytes > maxPayloadBytes ? Effect.fail(new TooLong()) : Effect.void
     const read = EventReader.read(storage, project, id, { admit, onDamage: (damage) => onDamage(id, damage) })
     return orDamage(
-      Effect.map(read, ({ payload }) => FormatErrors.messageOf(JSON.parse(Buffer.from(payload.output).toString())))
+      Effect.map(read, ({ payload }) => ErrorMessage.of(JSON.parse(Buffer.from(payload.output).toString())))
     ).pipe(
-      Effect.map((message) => (message instanceof Damage ? null : cut(message))),
+      Effect.map((message) => (message instanceof Damage ? null : message)),
       Effect.catchTag(["too-long", "event-damaged", "event-not-found"], () => Effect.succeed(null))
     )
   }
@@ -208,6 +205,3 @@ export const make = (storage: Storage["Service"], onDamage: DamageLog.OnDamage):
 
   return { listFailures }
 }
-
-const cut = (message: string | null): string | null =>
-  message === null || message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1).toWellFormed()}…`

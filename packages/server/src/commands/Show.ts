@@ -126,12 +126,20 @@ const describe = Effect.fnUntraced(function* (
   conversation: Conversation,
   call: Call,
   {
+    isFull,
     isWhole,
     known,
     retriedAfter
-  }: { readonly isWhole: boolean; readonly known: ReadonlyArray<number>; readonly retriedAfter: number | undefined }
+  }: {
+    readonly isFull: boolean
+    readonly isWhole: boolean
+    readonly known: ReadonlyArray<number>
+    readonly retriedAfter: number | undefined
+  }
 ) {
-  const lines = [conversation.call(call, yield* ErrorMessages.of(access, call), retriedAfter)]
+  // What the call says of its error may be cut.
+  const message = isFull ? yield* ErrorMessages.of(access, call) : call.error_message
+  const lines = [conversation.call(call, message, retriedAfter)]
   const read = yield* instructionsOf(access, call, isWhole)
   if (known.length > 0) lines.push(conversation.known(known))
   lines.push(...conversation.instructions(call, read))
@@ -180,8 +188,8 @@ export const show = Command.make(
         print(rows, {
           call: (call, known, retriedAfter) =>
             json
-              ? Effect.map(ErrorMessages.of(access, call), (message) => `{"call":${ErrorMessages.json(call, message)}}`)
-              : describe(access, conversation, call, { isWhole: instructions, known, retriedAfter }),
+              ? Effect.succeed(JSON.stringify({ call }))
+              : describe(access, conversation, call, { isFull: full, isWhole: instructions, known, retriedAfter }),
           steps: (steps) =>
             json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,
           message: (message) => {

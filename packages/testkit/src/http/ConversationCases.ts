@@ -55,6 +55,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
       await chat(session, later, failed)
       await chat(session, [user("Something else")], answered("!"))
       await chat(session, later, answered("12 km"))
+      const { calls } = await get(session, "calls")
+      expect(calls.map((call: any) => call.error_message)).toEqual(["busy", "busy", null, null, "busy", null, null])
       expect(await retriesOf(session)).toEqual([
         [1, 0],
         [2, 1],
@@ -134,6 +136,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         {
           ...body.events[0],
           parent_event_id: null,
+          error_message: null,
           retry_of: null,
           kept_messages: 0,
           new_messages: [1, 2],
@@ -151,6 +154,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
         {
           ...body.events[1],
           parent_event_id: first,
+          error_message: null,
           retry_of: null,
           kept_messages: 3,
           new_messages: [4],

@@ -79,6 +79,7 @@ export const summaryOf = (id: string, session = ""): ListedEvent & { readonly is
 export const callOf = (id: string, session: string): Call => ({
   ...summaryOf(id, session),
   parent_event_id: null,
+  error_message: null,
   retry_of: null,
   kept_messages: 0,
   new_messages: [],
