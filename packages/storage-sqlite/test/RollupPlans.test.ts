@@ -227,6 +227,16 @@ it("looks at all sessions by digests of 256, which erasures take away and the ne
     )
     expect(page.rows.map(({ session }) => session)).toEqual(["s1099", "s1098", "s1097"])
     expect(statements.length).toBeLessThanOrEqual(30)
+    const dearest = storage.rankSessions(project, { sort: "cost", order: "asc", limit: 300 })
+    const right = yield* dearest
+    for (const series of [14, 15, 1]) {
+      // A digest, up to where they are, and the row of a session that no digest has.
+      const isRow = sql`series = ${series} AND session_number = (SELECT max(session_number) FROM rollups WHERE series = ${series})`
+      const [row] = yield* sql<{ sums: Uint8Array }>`SELECT sums FROM rollups WHERE ${isRow}`
+      yield* sql`UPDATE rollups SET sums = ${Uint8Array.of(1, ...row!.sums.subarray(1))} WHERE ${isRow}`
+      expect(yield* dearest, `series ${series}`).toEqual(right)
+      yield* sql`UPDATE rollups SET sums = ${row!.sums} WHERE ${isRow}`
+    }
     yield* storage.eraseEvents(project, { session: SessionId.make("s300") }, 100)
     expect(yield* digests).toEqual([0, 2, 3])
     yield* deriveAll

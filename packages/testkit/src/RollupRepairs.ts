@@ -77,7 +77,9 @@ const figures = Effect.gen(function* () {
     [[], ["day"], ["person"], ["person", "day"], ["model"], ["agent", "hour"], ["session"]] as const,
     (groupBy) => storage.sumUsage(project, { groupBy, timeZone: "UTC", limit: 100 })
   )
-  return { rows, groups: groups.map((page) => page.groups) }
+  const sorted = yield* storage.rankSessions(project, { sort: "tokens", order: "asc", limit: 100 })
+  const calls = yield* storage.rankEvents(project, { sort: "tokens", fields: {}, limit: 10 })
+  return { rows, groups: groups.map((page) => page.groups), sorted: sorted.rows, calls: calls.rows.map(({ id }) => id) }
 })
 
 /** An id of Postgres is text. */
@@ -208,6 +210,7 @@ export const define = (test: Test) => {
         yield* append(storage, [eventOf(0), eventOf(1), eventOf(2)])
         const bySession = storage.sumUsage(project, { groupBy: ["session"], timeZone: "UTC", limit: 10 })
         const list = storage.listSessions(project, { order: "desc", limit: 10 })
+        const sorted = storage.rankSessions(project, { sort: "cost", order: "desc", limit: 10 })
         yield* bySession
         const [row] = yield* sql<{
           first: string | Uint8Array
@@ -216,6 +219,7 @@ export const define = (test: Test) => {
         expect(yield* Effect.flip(usage)).toMatchObject(storageDamaged)
         expect(yield* Effect.flip(bySession)).toMatchObject(storageDamaged)
         expect(yield* Effect.flip(list)).toMatchObject(storageDamaged)
+        expect(yield* Effect.flip(sorted)).toMatchObject(storageDamaged)
         yield* sql`DELETE FROM events WHERE event_id = ${row!.first}`
       })
     )

@@ -8,7 +8,6 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
-import * as Damages from "./Damages.ts"
 import * as RollupPosition from "./RollupPosition.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
@@ -26,9 +25,19 @@ export interface DigestPosition {
 /** Before there are any. */
 export const none: DigestPosition = { last: RollupPosition.first.last, missing: [] }
 
+/** Rows of sessions. */
+export interface SessionRowsRead {
+  readonly parts: Parts
+  /** The sessions of those that are damaged: their events say what they add up to. */
+  readonly damaged: ReadonlySet<number>
+  readonly rows: number
+  /** That of the last row. */
+  readonly last: EventId | undefined
+}
+
 export type Parts = ReadonlyArray<SessionFigures.SessionFigures>
 
-export const figuresOf = (row: Rollups.Rollup): SessionFigures.SessionFigures =>
+const figuresOf = (row: Rollups.Rollup): SessionFigures.SessionFigures =>
   SessionFigures.ofPart(row.session, { ...row, ...Rollups.endsOf(row)! })
 
 export const make = (sql: SqlClient.SqlClient) => {
@@ -57,11 +66,23 @@ export const make = (sql: SqlClient.SqlClient) => {
     rollups.toInsert(project_id, positionKey, { last }, SessionDigest.writeNumbers(missing))
 
   const read = (project_id: number, where: Statement.Fragment) =>
-    Effect.flatMap(readRows(project_id, where), (rows) =>
-      Damages.readable(() => rows.map((row) => Rollups.of(project_id, row)))
-    )
+    Effect.map(readRows(project_id, where), (rows): SessionRowsRead => {
+      const damaged = new Set<number>()
+      const parts = rows.flatMap((row) => {
+        const found = Rollups.tryOf(project_id, row)
+        if (found === undefined) damaged.add(Number(row.session_number))
+        return found === undefined ? [] : [figuresOf(found)]
+      })
+      const last = rows.at(-1)?.last_event ?? null
+      return {
+        parts,
+        damaged,
+        rows: rows.length,
+        last: last === null ? undefined : (UuidColumn.decode(last) as EventId)
+      }
+    })
 
-  /** The rows of sessions that have changed since the digests were made, in the order in which they have. */
+  /** The parts of sessions that have changed since the digests were made, in the order in which they have. */
   const changed = (project_id: number, since: EventId, limit?: number) => {
     const first = limit === undefined ? sql.literal("") : sql` LIMIT ${limit}`
     return read(project_id, sql`${isOfSession} AND last_event > ${toStored(since)} ORDER BY last_event${first}`)
@@ -70,8 +91,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** The parts of the sessions from a number to another, which is not among them. */
   const ofSessions = (project_id: number, from: number, to: number) => {
     const isAmong = sql`session_number >= ${from} AND session_number < ${to}`
-    const rows = read(project_id, sql`${isOfSession} AND ${isAmong} ORDER BY session_number`)
-    return Effect.map(rows, (found) => found.map(figuresOf))
+    return read(project_id, sql`${isOfSession} AND ${isAmong} ORDER BY session_number`)
   }
 
   /** Undefined if it is damaged. */

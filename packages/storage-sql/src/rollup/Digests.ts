@@ -36,30 +36,31 @@ export const make = (sql: SqlClient.SqlClient) => {
   const next = Effect.fnUntraced(function* (project_id: number) {
     const found = yield* position(project_id)
     const { last, missing } = found ?? DigestRows.none
-    const rows = yield* changed(project_id, last, maxChanged)
-    const isDue = rows.length >= minChanged
+    const read = yield* changed(project_id, last, maxChanged)
+    const isDue = read.rows >= minChanged
     if (!isDue && missing.length === 0) return undefined
     const renewed = missing.slice(0, maxMissing)
-    const changes = Map.groupBy(isDue ? rows : [], ({ session }) => SessionDigest.numberOf(session))
-    const numbers = Array.from(new Set([...changes.keys(), ...renewed]))
+    const changes = Map.groupBy(isDue ? read.parts : [], ({ session }) => SessionDigest.numberOf(session))
+    const damaged = new Set(Array.from(isDue ? read.damaged : [], SessionDigest.numberOf))
+    const numbers = Array.from(new Set([...changes.keys(), ...renewed, ...damaged]))
     const stored = found === undefined ? new Map<number, DigestRows.Parts>() : yield* ofNumbers(project_id, numbers)
-    const digests = yield* Effect.forEach(numbers, (number) => {
+    const digests: Array<{ readonly number: number; readonly parts: DigestRows.Parts }> = []
+    for (const number of numbers) {
       const from = number * SessionDigest.sessionsOf
       const base = stored.get(number)
-      const read =
-        base === undefined ? ofSessions(project_id, from, from + SessionDigest.sessionsOf) : Effect.succeed(base)
-      return Effect.map(read, (parts) => ({
-        number,
-        parts: replaced(parts, (changes.get(number) ?? []).map(DigestRows.figuresOf))
-      }))
-    })
+      const rows = base === undefined ? yield* ofSessions(project_id, from, from + SessionDigest.sessionsOf) : undefined
+      if (rows !== undefined && rows.damaged.size > 0) damaged.add(number)
+      digests.push({ number, parts: replaced(base ?? rows!.parts, changes.get(number) ?? []) })
+    }
     return {
-      digests,
+      digests: digests.filter(({ number }) => !damaged.has(number)),
+      // Those with a damaged row have none until the row is made anew.
+      damaged: Array.from(damaged),
       isFirst: found === undefined,
       position: {
-        last: isDue ? rows.at(-1)!.last! : last,
-        missing: missing.slice(renewed.length)
-      } as DigestRows.DigestPosition
+        last: isDue ? read.last! : last,
+        missing: Array.from(new Set([...missing.slice(renewed.length), ...damaged]))
+      } satisfies DigestRows.DigestPosition
     }
   })
 
@@ -74,6 +75,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     // Those of a position that is damaged.
     if (step.isFirst)
       yield* sql`DELETE FROM rollups WHERE ${rollups.ofProject(project_id)} AND series = ${Series.digest}`
+    yield* rollups.remove(project_id, step.damaged.map(DigestRows.keyOf))
     yield* rollups.put([
       ...step.digests.map(({ number, parts }) =>
         rollups.toInsert(project_id, DigestRows.keyOf(number), {}, SessionDigest.write(parts))

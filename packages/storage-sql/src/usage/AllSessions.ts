@@ -61,10 +61,11 @@ class Parts {
   }
 }
 
-/** Calls `use` with each session of some parts, with what has changed and what has come in the place of it, or beside it. */
-const merger = (changed: Parts, added: Parts, use: UseSession) => {
+/** Calls `use` with each session of some parts, with what has changed in the place of it, and what has come beside it. */
+const merger = (changed: Parts, added: Parts, damaged: ReadonlySet<number>, use: UseSession) => {
   const useSession = (session: number, base: ReadonlyArray<Part>) => {
     const [instead, beside] = [changed.take(session), added.take(session)]
+    if (damaged.has(session)) return
     if (instead.length === 0 && beside.length === 0) return use(session, base)
     const parts = new Parts()
     for (const part of [...base, ...instead]) parts.put(part)
@@ -92,16 +93,43 @@ export const make = (sql: SqlClient.SqlClient) => {
   const digests = DigestRows.make(sql)
   const events = CountedEvents.make(sql).intact
 
+  /** Uses the sessions that have no digest. Adds those of which a row is damaged to others. */
   const useRows = Effect.fnUntraced(function* (
     project_id: number,
     from: number,
     to: number,
+    damaged: Set<number>,
     useAll: (parts: ReadonlyArray<Part>) => void
   ): Effect.fn.Return<void, SqlError.SqlError> {
     for (let at = from; at < to; at += sessionsPerStep) {
-      useAll(yield* digests.ofSessions(project_id, at, Math.min(to, at + sessionsPerStep)))
+      const read = yield* digests.ofSessions(project_id, at, Math.min(to, at + sessionsPerStep))
+      for (const session of read.damaged) damaged.add(session)
+      useAll(read.parts)
       yield* Effect.yieldNow
     }
+  })
+
+  /** Uses the digests after a position, and what has none between them and after them. */
+  const useDigests = Effect.fnUntraced(function* (
+    project_id: number,
+    end: number,
+    damaged: Set<number>,
+    useAll: (parts: ReadonlyArray<Part>) => void
+  ): Effect.fn.Return<void, SqlError.SqlError> {
+    let at = 0
+    for (let isWhole = false; !isWhole;) {
+      const read = yield* digests.after(project_id, SessionDigest.numberOf(at) - 1, digestsPerStep)
+      for (const { number, parts } of read) {
+        const first = number * SessionDigest.sessionsOf
+        yield* useRows(project_id, at, first, damaged, useAll)
+        at = first + SessionDigest.sessionsOf
+        if (parts === undefined) yield* useRows(project_id, first, at, damaged, useAll)
+        else useAll(parts)
+      }
+      isWhole = read.length < digestsPerStep
+      yield* Effect.yieldNow
+    }
+    yield* useRows(project_id, at, end, damaged, useAll)
   })
 
   /** Calls `use` with every session, in one state of the rows, which has the position. */
@@ -111,29 +139,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     use: UseSession
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const [changed, added] = [new Parts(), new Parts()]
+    const damaged = new Set<number>()
+    const { useAll, useRest } = merger(changed, added, damaged, use)
     yield* events.forEach(project_id, { above: position.last }, (event) => added.add(ofEvent(event)))
-    const { useAll, useRest } = merger(changed, added, use)
     const end = (yield* digests.lastSession(project_id)) + 1
     const found = yield* digests.position(project_id)
-    if (found === undefined) yield* useRows(project_id, 0, end, useAll)
+    if (found === undefined) yield* useRows(project_id, 0, end, damaged, useAll)
     else {
-      for (const row of yield* digests.changed(project_id, found.last)) changed.put(DigestRows.figuresOf(row))
-      let at = 0
-      for (;;) {
-        const read = yield* digests.after(project_id, SessionDigest.numberOf(at) - 1, digestsPerStep)
-        for (const { number, parts } of read) {
-          const first = number * SessionDigest.sessionsOf
-          yield* useRows(project_id, at, first, useAll)
-          at = first + SessionDigest.sessionsOf
-          if (parts === undefined) yield* useRows(project_id, first, at, useAll)
-          else useAll(parts)
-        }
-        if (read.length < digestsPerStep) break
-        yield* Effect.yieldNow
-      }
-      yield* useRows(project_id, at, end, useAll)
+      const read = yield* digests.changed(project_id, found.last)
+      for (const session of read.damaged) damaged.add(session)
+      for (const part of read.parts) changed.put(part)
+      yield* useDigests(project_id, end, damaged, useAll)
     }
     useRest()
+    for (const session of damaged) {
+      const own = new Parts()
+      yield* events.forEachOf(project_id, session, {}, (event) => own.add(ofEvent(event)))
+      use(session, own.take(session))
+    }
   })
 
   return { forEach }
