@@ -3,6 +3,7 @@ import { places } from "../route/Places.ts"
 import * as Route from "../route/Route.ts"
 import { api } from "../server/Client.ts"
 import * as Lists from "../server/Lists.ts"
+import * as Names from "../text/Names.ts"
 import * as Words from "../text/Words.ts"
 import type { Fingerprint } from "../server/Types.ts"
 
@@ -22,17 +23,11 @@ const pages: ReadonlyArray<Target> = [
   { kind: "Page", name: "Runtimes", about: "fingerprints", place: Route.to(["fingerprints"]) }
 ]
 
-const fingerprintOf = ({
-  fingerprint_id,
-  git_commit_hash,
-  language,
-  language_version,
-  system
-}: Fingerprint): Target => ({
+const runtimeOf = (runtime: Fingerprint): Target => ({
   kind: "Runtime",
-  name: `${language} ${language_version}, ${system}`,
-  about: [fingerprint_id, git_commit_hash?.slice(0, 12)].filter(Boolean).join(" · "),
-  place: Route.to(["fingerprints", fingerprint_id])
+  name: Names.ofRuntime(runtime),
+  about: [runtime.fingerprint_id, runtime.git_commit_hash?.slice(0, 12)].filter(Boolean).join(" · "),
+  place: Route.to(["fingerprints", runtime.fingerprint_id])
 })
 
 const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Target>>> = [
@@ -57,7 +52,7 @@ const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Targ
       about: "",
       place: Route.to(["people", person_id])
     })),
-  async (signal) => (await Lists.fingerprints(signal)).map(fingerprintOf)
+  async (signal) => (await Lists.fingerprints(signal)).map(runtimeOf)
 ]
 
 /** Calls `add` with the names of each kind as they come. What cannot be read is left out. */

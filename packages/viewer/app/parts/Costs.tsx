@@ -22,21 +22,21 @@ export const namesOf = (parts: ReadonlyArray<Part>): string => parts.map((part) 
 
 interface CostProps {
   readonly usd: string | null
-  /** What is not in it, such as “and 1 call without a price”. */
+  /** What is not in it, such as “1 call without a price”. */
   readonly missing?: string
   /** Of all costs of its column, so that they can be compared. */
   readonly digits?: number
 }
 
 const titleOf = ({ missing = "", usd }: CostProps): string =>
-  usd === null ? "No price is known" : `${usd} US dollars${missing === "" ? "" : `, ${missing}`}`
+  usd === null ? "No price is known" : `${usd} US dollars${missing === "" ? "" : `; not counted: ${missing}`}`
 
 export const Cost = (props: CostProps) => {
   const { digits, missing = "", usd } = props
   const isIncomplete = usd !== null && missing !== ""
   return (
     <span title={titleOf(props)}>
-      {Format.dollars(usd, digits)}
+      {usd === null && digits === undefined ? "no price" : Format.dollars(usd, digits)}
       {digits === undefined ? isIncomplete && "+" : <span class="plus">{isIncomplete && "+"}</span>}
     </span>
   )
@@ -45,9 +45,7 @@ export const Cost = (props: CostProps) => {
 type Priced = Pick<EventSummary, "cost_usd" | "stated_cost_usd" | "unpriced_parts">
 
 const missingIn = ({ stated_cost_usd, unpriced_parts }: Priced): string =>
-  stated_cost_usd === null && unpriced_parts !== null && unpriced_parts.length > 0
-    ? `without ${namesOf(unpriced_parts)}`
-    : ""
+  stated_cost_usd === null ? namesOf(unpriced_parts ?? []) : ""
 
 export const CallCost = ({ call }: { readonly call: Priced }) => <Cost usd={call.cost_usd} missing={missingIn(call)} />
 
@@ -57,7 +55,7 @@ export const missingOf = ({ partly_priced_events, unpriced_events }: Sum): strin
   const whole = unpriced_events > 0 ? [Format.counted(unpriced_events, "call")] : []
   const parts = partly_priced_events > 0 ? [`parts of ${Format.counted(partly_priced_events, "call")}`] : []
   const missing = [...whole, ...parts].join(" and ")
-  return missing === "" ? "" : `and ${missing} without a price`
+  return missing === "" ? "" : `${missing} without a price`
 }
 
 /** With what is not in it beside it. */
@@ -66,7 +64,7 @@ export const SumCost = ({ of }: { readonly of: Sum }) => {
   return (
     <>
       <Cost usd={of.cost_usd} missing={missing} />
-      {missing !== "" && <small> {missing}</small>}
+      {missing !== "" && <small> not counted: {missing}</small>}
     </>
   )
 }
@@ -102,7 +100,7 @@ export const callColumn: Column<Priced> = number("Cost", (call, rows) => (
 /** What the `+` of a sum means; empty where it has none. */
 export const noteOf = (sum: Sum): string => {
   const missing = sum.cost_usd === null ? "" : missingOf(sum)
-  return missing === "" ? "" : `+ ${missing}, which are in no sum`
+  return missing === "" ? "" : `+ not counted: ${missing}`
 }
 
 /** Stands below a table. */

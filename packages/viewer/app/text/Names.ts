@@ -45,3 +45,15 @@ const ends: Readonly<Record<string, string>> = {
 
 /** Why a model stopped. */
 export const ofEnd = (reason: string): string => ends[reason] ?? reason.replaceAll("_", " ")
+
+interface Runtime {
+  readonly language: string
+  readonly language_version: string
+  readonly system: string
+}
+
+/** What a program ran on: `typescript 24.21.0, linux`. */
+export const ofRuntime = ({ language, language_version, system }: Runtime): string => {
+  const known = (...parts: ReadonlyArray<string>) => parts.filter((part) => part !== "" && part !== "unknown")
+  return known(known(language, language_version).join(" "), system).join(", ") || "unknown runtime"
+}

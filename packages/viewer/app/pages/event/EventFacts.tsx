@@ -17,10 +17,7 @@ import * as Words from "../../text/Words.ts"
 
 const FingerprintLink = ({ id }: { readonly id: string }) => {
   const { value } = useAnswer((signal) => api.getFingerprint({ fingerprint_id: id }, { signal }), id)
-  const text =
-    value === undefined
-      ? id.slice(0, 8)
-      : [value.language, value.language_version, value.system].filter(Boolean).join(" ")
+  const text = value === undefined ? id.slice(0, 8) : Names.ofRuntime(value)
   return (
     <a href={Route.to(["fingerprints", id])} title={id}>
       <Plain text={text} />

@@ -5,6 +5,7 @@ import * as Lists from "../../server/Lists.ts"
 import type { Fingerprint } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { plain } from "../../text/Hidden.ts"
+import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 interface Props {
@@ -13,8 +14,10 @@ interface Props {
   readonly other: string
 }
 
-const nameOf = ({ fingerprint_id, git_commit_hash, language, language_version, system }: Fingerprint): string =>
-  `${fingerprint_id.slice(0, 8)} · ${language} ${language_version}, ${system}${git_commit_hash === null ? "" : ` · ${git_commit_hash.slice(0, 12)}`}`
+const nameOf = (runtime: Fingerprint): string =>
+  [runtime.fingerprint_id.slice(0, 8), Names.ofRuntime(runtime), runtime.git_commit_hash?.slice(0, 12)]
+    .filter(Boolean)
+    .join(" · ")
 
 export const Packages = ({ fingerprint, other }: Props) => {
   const { value } = useAnswer(Lists.fingerprints, "fingerprints")

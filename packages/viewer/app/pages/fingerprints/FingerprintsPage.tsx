@@ -8,6 +8,7 @@ import { api } from "../../server/Client.ts"
 import type { Fingerprint } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
+import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 const read = async (cursor: string | null, signal: AbortSignal) => {
@@ -23,10 +24,10 @@ const columns: ReadonlyArray<Column<Fingerprint>> = [
   {
     title: "Runtime",
     class: "title",
-    of: ({ fingerprint_id, language, language_version, system }) => (
+    of: (runtime) => (
       <>
-        <Link to={placeOf(fingerprint_id)} text={`${language} ${language_version}, ${system}`} />
-        <small class="id">{fingerprint_id}</small>
+        <Link to={placeOf(runtime.fingerprint_id)} text={Names.ofRuntime(runtime)} />
+        <small class="id">{runtime.fingerprint_id}</small>
       </>
     )
   },

@@ -22,7 +22,7 @@ export const CostChart = ({ kindOf, rows, ...chart }: Props) => {
     <Chart
       {...chart}
       series={Series.byKind(rows, Period.slotsOf(chart.period), costOf, kindOf)}
-      show={(value) => Format.dollars(String(value))}
+      show={(value) => Format.dollars(String(value), value < 1 ? 4 : 2)}
       mark={(value, step) => Format.dollars(String(value), digitsOf(step))}
       total={<Cost usd={sum.cost_usd} missing={missingOf(sum)} />}
       note={noteOf(sum)}
