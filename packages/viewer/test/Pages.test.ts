@@ -6,6 +6,7 @@ import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
 import * as Failures from "./pages/Failures.ts"
 import * as First from "./pages/First.ts"
+import * as Instructions from "./pages/Instructions.ts"
 import * as Lists from "./pages/Lists.ts"
 import * as Others from "./pages/Others.ts"
 import * as Palette from "./pages/Palette.ts"
@@ -23,6 +24,7 @@ const world = useWorld()
 for (const { define } of [
   Every,
   Sessions,
+  Instructions,
   Lists,
   Session,
   Steps,

@@ -7,6 +7,7 @@ import * as Reading from "../../settings/Reading.ts"
 import * as Words from "../../text/Words.ts"
 import { CallMark } from "./CallMark.tsx"
 import type { Item } from "./StreamItems.ts"
+import { InstructionsRow } from "./InstructionsRow.tsx"
 import { MessageRow } from "./MessageRow.tsx"
 import type { Selected } from "./useSelected.ts"
 import type { SessionStream } from "./useStream.ts"
@@ -14,14 +15,18 @@ import { type ListHandle, VirtualList } from "./VirtualList.tsx"
 
 /** Rough heights of rows that have not been measured (pixels). */
 const callHeight = 52
+const instructionsHeight = 36
 const charactersPerLine = 90
 const lineHeight = 24
 
 const estimate = (item: Item | undefined): number => {
   if (item === undefined) return 60
   if (item.kind === "call") return callHeight
+  if (item.kind === "instructions") return instructionsHeight
   const texts = item.message.parts.map((part) =>
-    part.type === "text" ? Math.min(Words.ofPart(part).length / charactersPerLine, 150) : 1.3
+    part.type === "text" && item.message.instruction_parts === undefined
+      ? Math.min(Words.ofPart(part).length / charactersPerLine, 150)
+      : 1.3
   )
   return 28 + lineHeight * texts.reduce((sum, lines) => sum + Math.max(1, lines), 0)
 }
@@ -52,14 +57,16 @@ const useRow = ({ find: { current, words }, of, selected }: Props) => {
     const select = () => selected.select(index)
     return (
       <div class={index === selected.index ? "row selected" : "row"} onClick={(event) => isOwnClick(event) && select()}>
-        {item.kind === "call" ? (
+        {item.kind === "call" && (
           <CallMark
             call={item.call}
             number={item.number}
             thread={threads.length > 1 ? threadOf.get(item.call.event_id) : undefined}
           />
-        ) : (
-          <Sought.Provider value={current?.row === index ? words : ""}>
+        )}
+        <Sought.Provider value={current?.row === index ? words : ""}>
+          {item.kind === "instructions" && <InstructionsRow call={item.call} isMarkdown={reading.isMarkdown} />}
+          {item.kind === "message" && (
             <MessageRow
               message={item.message}
               results={results}
@@ -68,8 +75,8 @@ const useRow = ({ find: { current, words }, of, selected }: Props) => {
               carried={carried.get(item.message.number)}
               {...reading}
             />
-          </Sought.Provider>
-        )}
+          )}
+        </Sought.Provider>
       </div>
     )
   }

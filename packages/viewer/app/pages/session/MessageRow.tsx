@@ -32,6 +32,7 @@ export const MessageRow = ({ answered, carried, message, results, toolCalls, ...
         resultOf={(part) => results.get(part)?.part}
         stepOf={(part) => toolCalls.get(part)}
         isElsewhere={(part) => answered.has(part)}
+        instructions={message.instruction_parts}
         {...shown}
       />
       {message.is_damaged === true ? <Damaged /> : message.parts.length === 0 && <i class="nothing">says nothing</i>}

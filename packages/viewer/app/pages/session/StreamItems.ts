@@ -1,4 +1,4 @@
-/** A session as one growing stream: each call as a mark, and after it the messages that it added. */
+/** A session as one growing stream: each call as a mark, and after it its instructions, where they are others, and the messages that it added. */
 import * as Pairs from "../../parts/message/Pairs.ts"
 import * as ToolSteps from "../../parts/message/ToolSteps.ts"
 import type { Call, Message, Part, Step } from "../../server/Types.ts"
@@ -22,7 +22,16 @@ interface MessageItem {
   readonly call: Call
 }
 
-export type Item = CallItem | MessageItem
+/** Instructions of a call that begins a thread, or that has others than the call before: all in one row. */
+interface InstructionsItem {
+  readonly kind: "instructions"
+  readonly key: string
+  readonly call: Call
+  /** Those that are messages. */
+  readonly messages: ReadonlyArray<Message>
+}
+
+export type Item = CallItem | InstructionsItem | MessageItem
 
 export interface Stream {
   readonly items: ReadonlyArray<Item>
@@ -63,6 +72,14 @@ const withTold = (
   return all
 }
 
+const instructionsOf = (call: Call, byNumber: ReadonlyMap<number, Message>): ReadonlyArray<InstructionsItem> => {
+  const { event_id, instruction_characters, instruction_messages, instructions_changed, parent_event_id } = call
+  const isNew = parent_event_id === null || instructions_changed
+  if (!isNew || (!instructions_changed && !instruction_characters)) return []
+  const messages = instruction_messages.flatMap((number) => byNumber.get(number) ?? [])
+  return [{ kind: "instructions", key: `i${event_id}`, call, messages }]
+}
+
 /** Only the calls of `shown`, where it is given. */
 export const streamOf = (
   calls: ReadonlyArray<Call>,
@@ -78,14 +95,17 @@ export const streamOf = (
     if (own === undefined) byEvent.set(message.event_id, [message])
     else own.push(message)
   }
+  const byNumber = new Map(messages.map((message) => [message.number, message]))
+  const leading = new Set(calls.flatMap(({ instruction_messages }) => instruction_messages))
   const items: Array<Item> = []
   const callsById = new Map<string, CallItem>()
   calls.forEach((call, index) => {
     const item: CallItem = { kind: "call", key: call.event_id, call, number: index + 1 }
     callsById.set(call.event_id, item)
     if (shown !== undefined && !shown.has(call.event_id)) return
-    items.push(item)
+    items.push(item, ...instructionsOf(call, byNumber))
     for (const message of byEvent.get(call.event_id) ?? []) {
+      if (leading.has(message.number)) continue
       // What a tool answered is shown beside its call.
       if (message.parts.length > 0 && message.parts.every((part) => answers.has(part))) continue
       items.push({ kind: "message", key: `m${message.number}`, message, call })
@@ -99,6 +119,7 @@ const texts = new WeakMap<Message, { readonly words: string; readonly answers: R
 /** What an item says, for finding: a tool's call with what it answered. In lower case. */
 export const wordsOf = (item: Item, results: ReadonlyMap<Part, Result>): string => {
   if (item.kind === "call") return ""
+  if (item.kind === "instructions") return Words.ofMessages(item.messages).toLowerCase()
   const { message } = item
   const answers = message.parts.flatMap((part) => results.get(part)?.part ?? [])
   const known = texts.get(message)
@@ -117,9 +138,13 @@ export const timeOf = (call: Call): string => call.occurred_at ?? call.received_
 /** A call whose history was rewritten: it shares messages with its parent, but not all of them. */
 export const isRewrite = (call: Call): boolean => call.parent_event_id !== null && call.gone_messages.length > 0
 
-/** The item of a message; of a tool's answer, the item of its call. */
+/** The item of a message; of a tool's answer, the item of its call; of an instruction, that of all instructions. */
 export const indexOfMessage = ({ items, results }: Stream, number: number): number => {
-  const own = items.findIndex((item) => item.kind === "message" && item.message.number === number)
+  const own = items.findIndex(
+    (item) =>
+      (item.kind === "message" && item.message.number === number) ||
+      (item.kind === "instructions" && item.messages.some((message) => message.number === number))
+  )
   if (own !== -1) return own
   for (const [part, { message }] of results) {
     if (message.number !== number) continue

@@ -17,8 +17,8 @@ export const useSelected = (query: URLSearchParams, stream: Stream) => {
     (index: number) => {
       const item = items[index]
       if (item === undefined) return
-      if (item.kind === "call") Route.amend({ call: item.call.event_id, message: null })
-      else Route.amend({ message: item.message.number, call: null })
+      if (item.kind === "message") Route.amend({ message: item.message.number, call: null })
+      else Route.amend({ call: item.call.event_id, message: null })
     },
     [items]
   )

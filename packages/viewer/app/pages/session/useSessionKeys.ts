@@ -39,7 +39,7 @@ export const useSessionKeys = (options: Options) => {
   const { closeSide, count, find, follow, hasSteps, id, isSideOpen, selected, view } = options
   const { call, index, item, step } = selected
   const isStream = view === "stream"
-  const isRow = (item: Item) => isStream || isCall(item)
+  const isRow = (item: Item) => (isStream && item.kind === "message") || isCall(item)
   /** After the last one, the first. */
   const nextError = () => step(index, 1, isFailed) || step(-1, 1, isFailed)
   // In the conversation. The table is whole on the page: the browser finds in it.

@@ -11,6 +11,7 @@ import { Plain } from "../../text/Plain.tsx"
 type Said = Conversation["input"][number] & {
   readonly number?: number | undefined
   readonly is_damaged?: true | undefined
+  readonly instruction_parts?: ReadonlyArray<number> | undefined
 }
 
 /** Messages that are shown at first. */
@@ -36,6 +37,7 @@ export const Messages = ({ messages }: { readonly messages: ReadonlyArray<Said> 
                 parts={message.parts}
                 resultOf={(part) => results.get(part)?.part}
                 isElsewhere={isElsewhere}
+                instructions={message.instruction_parts}
                 {...reading}
               />
             </div>

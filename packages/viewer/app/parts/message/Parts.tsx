@@ -1,15 +1,13 @@
 /** The parts of a message, each as what it is. */
-import type { ComponentChildren } from "preact"
-import { useContext, useState } from "preact/hooks"
-import { Sought } from "../../find/Sought.ts"
 import type { Part, Step } from "../../server/Types.ts"
-import { bytes, sizeOf } from "../../text/Format.ts"
+import { bytes, counted, sizeOf } from "../../text/Format.ts"
 import { safeHref, safeImage } from "../../text/Links.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { Duration } from "../Facts.tsx"
 import { Text } from "../Text.tsx"
 import { useSome } from "../useSome.tsx"
+import { Fold } from "./Fold.tsx"
 import * as ToolSteps from "./ToolSteps.ts"
 import { Value } from "./Value.tsx"
 
@@ -17,32 +15,6 @@ export interface Shown {
   readonly isMarkdown: boolean
   readonly isThinkingOpen: boolean
   readonly areToolsOpen: boolean
-}
-
-interface FoldProps {
-  readonly isOpen: boolean
-  readonly class: string
-  readonly summary: ComponentChildren
-  readonly children: () => ComponentChildren
-}
-
-/** One line that opens. Its contents exist only while it is open. */
-const Fold = ({ children, class: name, isOpen, summary }: FoldProps) => {
-  const [own, setOwn] = useState<{ readonly given: boolean; readonly isOpen: boolean }>({ given: isOpen, isOpen })
-  const isSought = useContext(Sought) !== ""
-  const isShown = isSought || (own.given === isOpen ? own.isOpen : isOpen)
-  return (
-    <details
-      class={name}
-      open={isShown}
-      onToggle={({ currentTarget }) => {
-        if (!isSought) setOwn({ given: isOpen, isOpen: currentTarget.open })
-      }}
-    >
-      <summary>{summary}</summary>
-      {isShown && <div class="fold">{children()}</div>}
-    </details>
-  )
 }
 
 const textField = (part: Part, name: string): string => Words.textOf(part[name])
@@ -245,6 +217,26 @@ const Single = ({ isMarkdown, isThinkingOpen, part }: SingleProps) => {
   }
 }
 
+/** What a model is told beside the words of people, in one line. */
+const Instruction = ({ part, ...shown }: SingleProps) => {
+  const text = Words.ofPart(part)
+  return (
+    <Fold
+      class="instructions"
+      isOpen={false}
+      summary={
+        <>
+          <b>Instructions</b>
+          <Plain as="span" class="arguments" text={Words.line(text)} />
+          <small>{counted(Array.from(text).length, "character")}</small>
+        </>
+      }
+    >
+      {() => <Single part={part} {...shown} />}
+    </Fold>
+  )
+}
+
 interface Props extends Shown {
   readonly parts: ReadonlyArray<Part>
   readonly resultOf: (part: Part) => Part | undefined
@@ -252,9 +244,13 @@ interface Props extends Shown {
   readonly stepOf?: (part: Part) => Step | undefined
   /** Parts that are shown elsewhere. */
   readonly isElsewhere?: (part: Part) => boolean
+  /** Which parts are instructions, from 0. */
+  readonly instructions?: ReadonlyArray<number> | undefined
 }
 
-export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf, stepOf }: Props) => {
+export const Parts = (props: Props) => {
+  const { areToolsOpen, instructions = [], isElsewhere, isMarkdown, isThinkingOpen, parts, resultOf, stepOf } = props
+  const instructing = new Set(instructions.map((index) => parts[index]))
   const own = isElsewhere === undefined ? parts : parts.filter((part) => !isElsewhere(part))
   const [count, more] = useSome(own.length)
   return (
@@ -262,6 +258,9 @@ export const Parts = ({ areToolsOpen, isElsewhere, isMarkdown, isThinkingOpen, p
       {own.slice(0, count).map((part, index) => {
         if (part.type === "tool_call")
           return <Tool key={index} call={part} result={resultOf(part)} step={stepOf?.(part)} isOpen={areToolsOpen} />
+        if (instructing.has(part)) {
+          return <Instruction key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
+        }
         return <Single key={index} part={part} isMarkdown={isMarkdown} isThinkingOpen={isThinkingOpen} />
       })}
       {more}
