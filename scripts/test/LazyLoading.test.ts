@@ -21,6 +21,8 @@ const imports: Readonly<Record<string, string>> = {
   "packages/viewer/app/header/Header.tsx":
     "tried again when the palette is opened again; a reload of the page loads all anew",
   "packages/viewer/app/Page.tsx": "the page says so, and its button loads everything again",
+  "packages/viewer/app/help/PageHelp.tsx":
+    "tried again when the help is opened again; a reload of the page loads all anew",
   "packages/viewer/app/pages/session/SessionPage.tsx":
     "tried again when the timeline is chosen again; a reload of the page loads all anew",
   "packages/viewer/app/pages/sessions/SessionsPage.tsx":

@@ -6,6 +6,7 @@ import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
 import * as Failures from "./pages/Failures.ts"
 import * as First from "./pages/First.ts"
+import * as Help from "./pages/Help.ts"
 import * as Instructions from "./pages/Instructions.ts"
 import * as Lists from "./pages/Lists.ts"
 import * as Others from "./pages/Others.ts"
@@ -39,6 +40,7 @@ for (const { define } of [
   Damaged,
   Questions,
   First,
-  Docs
+  Docs,
+  Help
 ])
   define(world)

@@ -1,6 +1,7 @@
 /** A page that is a list of what has a page of its own, read page by page. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { PageHelp } from "../help/PageHelp.tsx"
 import { useSelection } from "../keyboard/useSelection.ts"
 import type { Source } from "../server/PagedList.ts"
 import { usePages } from "../server/usePages.ts"
@@ -30,6 +31,7 @@ export const ListPage = <Row,>({ columns, empty, name, open, source, title }: Pr
     <section class="page">
       <div class="page-head">
         <h1>{title}</h1>
+        <PageHelp />
       </div>
       {isEmpty && error !== undefined && <Failed error={error} again={again} />}
       {isEmpty && isLoading && <Loading what={`the ${name}`} />}

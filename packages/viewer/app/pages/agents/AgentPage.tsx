@@ -1,5 +1,6 @@
 /** `#/agents/{a}`: the versions of an agent, and with which prompts, tools and settings each was used. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
 import { read as readBySlot, type UsageBySlot } from "../../parts/chart/usageBySlot.ts"
 import { Colored } from "../../parts/Colored.tsx"
@@ -44,6 +45,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <Plain as="h1" text={agent} />
+        <PageHelp />
         <p>
           <a href={Route.to(["sessions"], { agent })}>Its sessions</a>
           {last !== undefined && previous !== undefined && (

@@ -1,5 +1,6 @@
 /** `#/agents`: the agents, and what their calls add up to. */
 import { useEffect, useRef } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Colored } from "../../parts/Colored.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -23,6 +24,7 @@ export const AgentsPage = () => {
     <section class="page">
       <div class="page-head">
         <h1>Agents</h1>
+        <PageHelp />
         <p>
           <a href={Route.to(["fingerprints"])}>Runtimes: what their programs ran on</a>
         </p>

@@ -1,5 +1,6 @@
 /** `#/agents/{a}/compare?from=…&to=…`: what one version of an agent changed against another. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
 import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
 import { WordDiff } from "../../diff/WordDiff.tsx"
@@ -108,6 +109,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
         <h1>
           <Link to={Route.to(["agents", agent])} text={agent} />, compared
         </h1>
+        <PageHelp />
         <div class="choices">
           <Choice name="from" value={from} names={value.names} />
           <Choice name="to" value={to} names={value.names} />

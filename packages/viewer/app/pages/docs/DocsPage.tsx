@@ -1,5 +1,6 @@
 /** `#/docs`: the pages of the documentation, and a search in all of them. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -28,6 +29,7 @@ export const DocsPage = ({ query }: PageProps) => {
     <section class="page docs">
       <div class="page-head">
         <h1>Documentation</h1>
+        <PageHelp />
         <p>
           <a href="#/record">Record a program</a> · <a href="../docs">The HTTP API, operation by operation</a>
         </p>

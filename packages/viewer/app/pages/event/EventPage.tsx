@@ -1,5 +1,6 @@
 /** `#/events/{id}`: one call. What it added first; then all that it sent, what was answered, its settings, and the bytes. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Damaged } from "../../parts/Damaged.tsx"
 import { Exact } from "../../parts/bytes/Exact.tsx"
@@ -123,6 +124,7 @@ const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) =>
     <h1>
       Call <Plain as="code" text={id} />
     </h1>
+    <PageHelp />
     <nav class="neighbours" aria-label="Calls of the session">
       <button type="button" disabled={previous === undefined} onClick={() => goTo(previous, query)}>
         ← Previous

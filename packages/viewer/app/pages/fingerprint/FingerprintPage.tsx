@@ -1,5 +1,6 @@
 /** `#/fingerprints/{id}`: the fingerprint of a client. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -35,6 +36,7 @@ export const FingerprintPage = ({ query, rest }: PageProps) => {
         <h1>
           Runtime <Plain as="code" text={id} />
         </h1>
+        <PageHelp />
         <p>
           <a href={Route.to(["fingerprints"])}>All runtimes</a>
         </p>

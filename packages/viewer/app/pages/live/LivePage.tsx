@@ -1,5 +1,6 @@
 /** `#/live`: calls as they are recorded. The list follows them at its top only; further down it says how many are new. */
 import { useEffect, useRef, useState } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Ended, Model, Name, numbers } from "../../parts/CallCells.tsx"
 import { Colored } from "../../parts/Colored.tsx"
@@ -91,6 +92,7 @@ export const LivePage = ({ query }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>Live</h1>
+        <PageHelp />
         <p class="hint" role="status">
           {error === undefined ? (
             <>

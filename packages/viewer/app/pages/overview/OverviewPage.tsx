@@ -1,5 +1,6 @@
 /** `#/overview?period&day&agent&agent_version&person`: hours or days, by these, by agent or version and by model, and what is stored. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
 import { read as readBySlot } from "../../parts/chart/usageBySlot.ts"
 import { Colored } from "../../parts/Colored.tsx"
@@ -40,8 +41,9 @@ export const OverviewPage = ({ query }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>Overview</h1>
+        <PageHelp />
         <Periods period={period} whole={whole} query={query} />
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <NameFilters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />
         </form>
       </div>

@@ -1,5 +1,6 @@
 /** `#/people/{id}`: what is known of a person, and their sessions. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { Colored } from "../../parts/Colored.tsx"
 import { sumColumn, SumNote } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
@@ -40,6 +41,7 @@ export const PersonPage = ({ rest }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <Plain as="h1" text={id} />
+        <PageHelp />
         <p>
           <a href={Route.to(["sessions"], { person: id })}>Their sessions</a>, known since{" "}
           <Time at={value.person.created_at} />

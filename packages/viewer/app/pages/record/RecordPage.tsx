@@ -1,5 +1,6 @@
 /** `#/record`: how to record a program, for those who have recorded already. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { Record } from "../../record/Record.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 
@@ -9,6 +10,7 @@ export const RecordPage = ({ me, query }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>Record a program</h1>
+        <PageHelp />
       </div>
       <Record me={me} chosen={query.get("way")} />
     </section>

@@ -1,5 +1,6 @@
 /** `#/search?q=…`: where something was said. Each message counts once: in the call that carried it first. */
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -36,6 +37,7 @@ export const SearchPage = ({ query }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>Search</h1>
+        <PageHelp />
       </div>
       <form
         class="search"

@@ -1,5 +1,6 @@
 /** What the session is, and how its stream is shown. */
 import { Fragment } from "preact"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Bytes, Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -144,6 +145,7 @@ export const SessionHead = (props: Props) => {
     <header class="session-head">
       <div class="titles">
         <Plain as="h1" text={session.title === null ? session.session : Words.title(session.title)} />
+        <PageHelp />
         <About nextError={nextError} session={session} />
       </div>
       <div class="tools" role="toolbar" aria-label="How the conversation is shown">

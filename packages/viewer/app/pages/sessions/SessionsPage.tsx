@@ -1,5 +1,6 @@
 /** `#/sessions`: the sessions, the latest first. Filters are in the place; new calls appear while the page is looked at. */
 import { useEffect, useRef, useState } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Outdated } from "../../parts/Banner.tsx"
@@ -93,6 +94,7 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
     <section class="sessions" aria-labelledby="sessions-title">
       <div class="page-head">
         <h1 id="sessions-title">Sessions</h1>
+        <PageHelp />
         {!isAwaited && <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />}
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}

@@ -1,5 +1,6 @@
 /** `#/shared/{sha256}`: a long text that calls share, such as a system prompt, by the SHA-256 of its JSON text. */
 import { useEffect } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Exact } from "../../parts/bytes/Exact.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -18,6 +19,7 @@ export const SharedPage = ({ rest }: PageProps) => {
     <section class="page whole">
       <div class="page-head">
         <h1>Shared text</h1>
+        <PageHelp />
         <p class="hint">Stored once for all calls that have it, as it was sent.</p>
       </div>
       <Exact parts={parts} />
