@@ -15,9 +15,11 @@ const pages: Readonly<Record<string, Load>> = {
   "agents 0": () => import("./pages/agents/AgentsPage.tsx").then(({ AgentsPage }) => AgentsPage),
   "agents 1": () => import("./pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
   "agents 2": () => import("./pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
+  "calls 0": () => import("./pages/calls/CallsPage.tsx").then(({ CallsPage }) => CallsPage),
   "docs 0": () => import("./pages/docs/DocsPage.tsx").then(({ DocsPage }) => DocsPage),
   "docs 1": () => import("./pages/docs/DocPage.tsx").then(({ DocPage }) => DocPage),
   "events 1": () => import("./pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),
+  "failures 0": () => import("./pages/failures/FailuresPage.tsx").then(({ FailuresPage }) => FailuresPage),
   "fingerprints 0": () =>
     import("./pages/fingerprints/FingerprintsPage.tsx").then(({ FingerprintsPage }) => FingerprintsPage),
   "fingerprints 1": () =>

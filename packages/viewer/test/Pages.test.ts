@@ -4,6 +4,7 @@ import * as Call from "./pages/Call.ts"
 import * as Damaged from "./pages/Damaged.ts"
 import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
+import * as Failed from "./pages/Failed.ts"
 import * as Failures from "./pages/Failures.ts"
 import * as First from "./pages/First.ts"
 import * as Help from "./pages/Help.ts"
@@ -37,6 +38,7 @@ for (const { define } of [
   Palette,
   Others,
   Failures,
+  Failed,
   Damaged,
   Questions,
   First,

@@ -1,5 +1,6 @@
 /** What every table of calls says of a call: its model, what it took and how it ended. */
 import type { EventSummary, ListedEvent } from "../server/Types.ts"
+import * as Failure from "../text/Failure.ts"
 import { plain } from "../text/Hidden.ts"
 import * as Names from "../text/Names.ts"
 import { Plain } from "../text/Plain.tsx"
@@ -54,5 +55,5 @@ export const Ended = ({ call }: { readonly call: ListedEvent }) => {
     )
   }
   if (call.error_type === null) return <Ending reason={call.stop_reason} />
-  return <Plain as="span" class="bad" text={call.error_type} />
+  return <Plain as="span" class="bad" text={Failure.ofCall(call)} />
 }

@@ -104,7 +104,23 @@ export const NameFilters = ({ names, set, values }: Props) => (
   </>
 )
 
-export const Filters = ({ names, set, values }: Props) => (
+export const FailedOnly = ({ set, values }: Pick<Props, "set" | "values">) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={values["error"] === "true"}
+      onChange={({ currentTarget }) => set({ error: currentTarget.checked ? "true" : null })}
+    />
+    <span>Failed only</span>
+  </label>
+)
+
+interface FiltersProps extends Props {
+  /** Whether those that failed can be told from others. */
+  readonly mayFail?: boolean
+}
+
+export const Filters = ({ mayFail = true, names, set, values }: FiltersProps) => (
   <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
     <NameFilters {...{ names, set, values }} />
     <When values={values} set={set} />
@@ -122,13 +138,6 @@ export const Filters = ({ names, set, values }: Props) => (
         />
       </label>
     ))}
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={values["error"] === "true"}
-        onChange={({ currentTarget }) => set({ error: currentTarget.checked ? "true" : null })}
-      />
-      <span>Failed only</span>
-    </label>
+    {mayFail && <FailedOnly values={values} set={set} />}
   </form>
 )

@@ -1,6 +1,7 @@
 /** What every table of sessions says of one. */
 import type { ComponentChildren } from "preact"
 import type { Session } from "../server/Types.ts"
+import { FailedCount } from "./Failures.tsx"
 import * as Format from "../text/Format.ts"
 import { Plain } from "../text/Plain.tsx"
 import * as Words from "../text/Words.ts"
@@ -27,9 +28,13 @@ export const SessionTitle = ({ children, session: { session, title }, to }: Titl
 )
 
 /** How many calls it has, and how many of them failed. */
-export const CallsOf = ({ session: { errors, events } }: Props) => (
+export const CallsOf = ({ failures, session: { errors, events } }: Props & { readonly failures: string }) => (
   <>
     {Format.count(events)}
-    {errors > 0 && <small class="bad">{Format.count(errors)} failed</small>}
+    {errors > 0 && (
+      <small class="bad">
+        <FailedCount count={errors} to={failures} /> failed
+      </small>
+    )}
   </>
 )

@@ -2,6 +2,7 @@
 export const places = [
   { name: "Sessions", path: "sessions", key: "s" },
   { name: "Live", path: "live", key: "l" },
+  { name: "Failures", path: "failures", key: "x" },
   { name: "Agents", path: "agents", key: "a" },
   { name: "People", path: "people", key: "p" },
   { name: "Overview", path: "overview", key: "o" },

@@ -6,6 +6,8 @@ export type {
   Configuration,
   Conversation,
   EventSummary,
+  Failure,
+  FailurePage,
   Me,
   MessagePart as Part,
   Person,

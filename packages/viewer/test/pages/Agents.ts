@@ -8,7 +8,7 @@ export const define = (world: World) => {
       const { page } = await world.visit("#/agents")
       await rowOf(page, "keeper").waitFor()
       await page.keyboard.press("j")
-      const name = await page.locator("tr[aria-current] a").innerText()
+      const name = await page.locator("tr[aria-current] a").first().innerText()
       await page.keyboard.press("Enter")
       await page.waitForURL((url) => url.hash === `#/agents/${name}`)
     })

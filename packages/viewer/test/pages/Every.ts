@@ -19,6 +19,8 @@ export const define = (world: World) => {
     ["the JSON", () => `#/events/${world.ids[0]}?tab=json`, "claude-sonnet-4-5"],
     ["the bytes", () => `#/events/${world.ids[0]}?tab=raw`, "SHA-256"],
     ["calls as they come", () => "#/live", "Calls appear as they are recorded"],
+    ["the failures", () => "#/failures", "overloaded_error"],
+    ["the calls", () => "#/calls", "keeper"],
     ["the agents", () => "#/agents", "keeper"],
     ["an agent", () => "#/agents/keeper", "You are a bold agent."],
     ["two versions, compared", () => "#/agents/keeper/compare?from=1.4&to=1.5", "bold"],

@@ -80,7 +80,7 @@ export const define = (world: World) => {
         await target.click(options)
         clicks.count++
       }
-      const open = () => click(page.getByRole("row").filter({ hasText: session }).getByRole("link"))
+      const open = () => click(page.getByRole("row").filter({ hasText: session }).getByRole("link").first())
       return { click, clicks, open, page }
     }
 

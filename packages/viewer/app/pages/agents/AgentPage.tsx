@@ -63,6 +63,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
         title="Version"
         rows={rows}
         keyOf={({ agent_version }) => agent_version ?? ""}
+        failuresOf={({ agent_version }) => Route.to(["failures"], { agent, agent_version })}
         nameOf={({ agent_version }) => (
           <>
             <Colored name={agent_version ?? ""}>
@@ -92,6 +93,7 @@ interface ChartsProps {
 
 /** Of the last days, or of the hours of one. */
 const Charts = ({ agent, period, query, usage }: ChartsProps) => {
+  const { after, before } = Period.queryOf(period)
   const linkOf = (kind: string, name: string) =>
     kind === "agent_version" ? Route.to(["agents", agent], { version: name }) : undefined
   return (
@@ -114,6 +116,7 @@ const Charts = ({ agent, period, query, usage }: ChartsProps) => {
       ) : (
         <UsageCharts
           {...{ linkOf, period, usage }}
+          failures={Route.to(["failures"], { agent, after, before })}
           openDay={(day) => Route.amend({ day }, "go")}
           openSessions={(after, before) => Route.go(Route.to(["sessions"], { agent, after, before }))}
         />

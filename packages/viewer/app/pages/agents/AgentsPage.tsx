@@ -36,6 +36,7 @@ export const AgentsPage = () => {
           title="Agent"
           rows={value}
           keyOf={({ agent }) => agent ?? ""}
+          failuresOf={({ agent }) => Route.to(["failures"], { agent })}
           list={list}
           selection={selection}
           nameOf={(row) => (

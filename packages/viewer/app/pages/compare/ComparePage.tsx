@@ -122,6 +122,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
         title="Version"
         rows={[from, to].flatMap((name) => usageOf(name) ?? [])}
         keyOf={({ agent_version }) => agent_version ?? ""}
+        failuresOf={({ agent_version }) => Route.to(["failures"], { agent, agent_version })}
         nameOf={({ agent_version }) => (
           <Colored name={agent_version ?? ""}>
             <Plain text={agent_version ?? ""} />

@@ -12,6 +12,7 @@ import * as Copy from "../../text/Copy.ts"
 import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
 import * as Names from "../../text/Names.ts"
+import * as Failure from "../../text/Failure.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
@@ -90,7 +91,7 @@ const Ends = ({ call }: { readonly call: Call }) => (
     <Fact name="Error">
       {call.error_type !== null && (
         <span class="bad">
-          <Plain text={call.error_type} /> {call.error_status ?? call.http_status}
+          <Plain text={Failure.ofCall(call)} />
         </span>
       )}
     </Fact>

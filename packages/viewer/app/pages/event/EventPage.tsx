@@ -4,6 +4,7 @@ import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
 import { Damaged } from "../../parts/Damaged.tsx"
 import { Exact } from "../../parts/bytes/Exact.tsx"
+import { FailedCall } from "../../parts/FailedCall.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { RebuiltHint } from "../../parts/Rebuilt.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
@@ -134,6 +135,17 @@ const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) =>
       </button>
     </nav>
     <RebuiltHint call={call} />
+    {call.error_type !== null && (
+      <p class="failure" role="status">
+        <FailedCall call={call} />{" "}
+        <a href={Route.to(["failures"], { session: call.session })}>All failures of its session</a>
+      </p>
+    )}
+    {call.retry_of !== null && (
+      <p class="hint">
+        It is a retry of <a href={Route.to(["events", call.retry_of])}>a call that failed</a>, with the same request.
+      </p>
+    )}
   </header>
 )
 

@@ -2,11 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
-import { Ended, Model, Name, numbers } from "../../parts/CallCells.tsx"
-import { Colored } from "../../parts/Colored.tsx"
-import { Time } from "../../parts/Facts.tsx"
+import { callColumnsOf } from "../../parts/CallColumns.tsx"
+import { FailedOnly } from "../../parts/Filters.tsx"
 import { Empty, Failed } from "../../parts/States.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
+import { Table } from "../../parts/Table.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import type { ListedEvent } from "../../server/Types.ts"
@@ -26,46 +25,16 @@ const useAtTop = (): boolean => {
 
 const idOf = ({ event_id }: ListedEvent) => event_id
 
-const columns: ReadonlyArray<Column<ListedEvent>> = [
-  {
-    title: "When",
-    of: ({ event_id, received_at }) => (
-      <a href={Route.to(["events", event_id])}>
-        <Time at={received_at} />
-      </a>
-    )
-  },
-  {
-    title: "Session",
-    of: ({ event_id, session }) =>
-      session !== "" && (
-        <a href={Route.to(["sessions", session], { call: event_id })}>
-          <Name text={session} />
-        </a>
-      )
-  },
-  {
-    title: "Agent",
-    of: ({ agent, agent_version }) => (
-      <>
-        <Colored name={agent}>
-          <Name text={agent} />
-        </Colored>{" "}
-        <Colored name={agent_version}>
-          <Name text={agent_version} />
-        </Colored>
-      </>
-    )
-  },
-  { title: "Model", of: (call) => <Model call={call} /> },
-  ...numbers,
-  { title: "Ended", of: (call) => <Ended call={call} /> }
-]
+const columns = callColumnsOf({
+  toCall: ({ event_id }) => Route.to(["events", event_id]),
+  toSession: ({ event_id, session }) => Route.to(["sessions", session], { call: event_id })
+})
 
 const peek = (call: string | null) => Route.amend({ peek: call })
 
 export const LivePage = ({ query }: PageProps) => {
-  const { calls, error, isFast } = useCalls()
+  const isFailed = query.get("error") === "true"
+  const { calls, error, isFast } = useCalls(isFailed)
   const peeked = query.get("peek")
   const isAtTop = useAtTop()
   const [seen, setSeen] = useState<string>()
@@ -103,13 +72,16 @@ export const LivePage = ({ query }: PageProps) => {
             "Reconnecting: the server does not answer"
           )}
         </p>
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <FailedOnly values={{ error: query.get("error") }} set={(changes) => Route.amend(changes, "go")} />
+        </form>
       </div>
       {from > 0 && (
         <button type="button" class="primary fresh-calls" onClick={() => scrollTo(0, 0)}>
           {from} new ↑
         </button>
       )}
-      {calls.length === 0 && <Empty title="Nothing is recorded yet" />}
+      {calls.length === 0 && <Empty title={isFailed ? "No call has failed" : "Nothing is recorded yet"} />}
       {calls.length > 0 && (
         <Table label="Calls" columns={columns} rows={shown} keyOf={idOf} list={list} selection={selection} />
       )}

@@ -27,10 +27,12 @@ export interface Calls {
 
 class Reader {
   #calls: Calls = { calls: [], error: undefined, isFast: false }
+  readonly #query: { readonly error?: true }
   readonly #signal: AbortSignal
   readonly #show: (calls: Calls) => void
 
-  constructor(signal: AbortSignal, show: (calls: Calls) => void) {
+  constructor(isFailed: boolean, signal: AbortSignal, show: (calls: Calls) => void) {
+    this.#query = isFailed ? { error: true } : {}
     this.#signal = signal
     this.#show = show
   }
@@ -52,14 +54,14 @@ class Reader {
   }
 
   async #look(): Promise<boolean> {
-    const { rows } = await Events.readLatest({}, null, latest, this.#signal)
+    const { rows } = await Events.readLatest(this.#query, null, latest, this.#signal)
     return this.#add(rows)
   }
 
   /** Takes each call, until more come at once than anybody reads. */
   async #followEach(): Promise<void> {
     const fast = new AbortController()
-    await follow({}, AbortSignal.any([fast.signal, this.#signal]), {
+    await follow(this.#query, AbortSignal.any([fast.signal, this.#signal]), {
       onStart: async () => void (await this.#look()),
       onEvents: (events) => {
         if (this.#add(events.toReversed())) fast.abort()
@@ -92,12 +94,16 @@ class Reader {
   }
 }
 
-export const useCalls = (): Calls => {
-  const [calls, setCalls] = useState<Calls>({ calls: [], error: undefined, isFast: false })
+const none: Calls = { calls: [], error: undefined, isFast: false }
+
+/** All calls, or those that fail. */
+export const useCalls = (isFailed: boolean): Calls => {
+  const [calls, setCalls] = useState(none)
   useEffect(() => {
     const aborter = new AbortController()
-    void new Reader(aborter.signal, setCalls).run()
+    setCalls(none)
+    void new Reader(isFailed, aborter.signal, setCalls).run()
     return () => aborter.abort()
-  }, [])
+  }, [isFailed])
   return calls
 }

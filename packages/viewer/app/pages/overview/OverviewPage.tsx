@@ -85,6 +85,7 @@ type SumsProps = Read & { readonly period: Period.Period; readonly filters: Clie
 const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
   const { after, before } = Period.queryOf(period)
   const sessions = (more: Route.Query) => Route.to(["sessions"], { ...filters, ...more })
+  const failures = (more: Route.Query) => Route.to(["failures"], { ...filters, ...more })
   const linkOf = (kind: string, name: string) =>
     kind === "agent" ? Route.to(["agents", name]) : sessions({ [kind]: name, after, before })
   return (
@@ -95,6 +96,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
         <>
           <UsageCharts
             {...{ linkOf, period, usage }}
+            failures={failures({ after, before })}
             openDay={(day) => Route.amend({ day }, "go")}
             openSessions={(after, before) => Route.go(sessions({ after, before }))}
           />
@@ -102,12 +104,14 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
             title={period.by === "hour" ? "Hour" : "Day"}
             rows={usage.bySlot.toReversed()}
             keyOf={(row) => String(Period.slotOf(row))}
+            failuresOf={(row) => failures(timesOf(period, Period.slotOf(row)))}
             nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
           />
           <UsageTable
             title="Model"
             rows={byModel}
             keyOf={({ model }) => model ?? ""}
+            failuresOf={({ model }) => failures({ model, after, before })}
             nameOf={({ model }) =>
               model === null || model === undefined ? (
                 "no model"
@@ -132,10 +136,14 @@ interface SlotProps {
   readonly to: (query: Route.Query) => string
 }
 
+const timesOf = (period: Period.Period, slot: number) => ({
+  after: new Date(slot).toISOString(),
+  before: new Date(Period.endOf(period, slot)).toISOString()
+})
+
 /** A link to the sessions of an hour or a day. */
 const Slot = ({ period, slot, to }: SlotProps) => {
-  const after = new Date(slot).toISOString()
-  const before = new Date(Period.endOf(period, slot)).toISOString()
+  const { after, before } = timesOf(period, slot)
   return (
     <a href={to({ after, before })} title={`${Format.exactly(after)}: sessions whose last call was then`}>
       {period.by === "hour" ? Format.moment(after) : Period.show(period, slot)}

@@ -52,6 +52,7 @@ export const PersonPage = ({ rest }: PageProps) => {
         title="Agent"
         rows={value.usage}
         keyOf={({ agent }) => agent ?? ""}
+        failuresOf={({ agent }) => Route.to(["failures"], { agent, person: id })}
         nameOf={({ agent }) => (
           <Colored name={agent ?? ""}>
             <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />
@@ -78,7 +79,9 @@ const columns: ReadonlyArray<Column<Session>> = [
     class: "title",
     of: (session) => <SessionTitle session={session} to={Route.to(["sessions", session.session])} />
   },
-  number("Calls", (session) => <CallsOf session={session} />),
+  number("Calls", (session) => (
+    <CallsOf session={session} failures={Route.to(["failures"], { session: session.session })} />
+  )),
   number("Tokens", (session) => (
     <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
   )),

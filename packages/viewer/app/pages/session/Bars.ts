@@ -1,5 +1,6 @@
 /** The bars of the strip: a bar for each call that is shown, or for several where there is no room for all. */
 import type { Call } from "../../server/Types.ts"
+import * as Retries from "./Retries.ts"
 import { isRewrite, timeOf } from "./StreamItems.ts"
 import type { Shown } from "./Links.ts"
 
@@ -24,6 +25,8 @@ export interface Bar {
   readonly hasRewrite: boolean
   readonly hasError: boolean
   readonly hasGap: boolean
+  /** Whether one of them failed, and was tried again, or is a retry. Empty for most. */
+  readonly retries: string
 }
 
 /** Bytes that a call sent and its parent had not. */
@@ -40,6 +43,7 @@ export const barsOf = (calls: ReadonlyArray<Call>, shown: Shown, width: number):
     .filter(({ call }) => shown?.has(call.event_id) !== false)
   const perBar = Math.max(1, Math.ceil((listed.length * minWidth) / Math.max(width, minWidth)))
   const bars: Array<Bar> = []
+  const retriedOf = Retries.retriesOf(calls)
   for (let first = 0; first < listed.length; first += perBar) {
     const group = listed.slice(first, first + perBar)
     bars.push({
@@ -47,6 +51,9 @@ export const barsOf = (calls: ReadonlyArray<Call>, shown: Shown, width: number):
       sent: Math.max(...group.map(({ call }) => call.inputs_bytes)),
       fresh: Math.max(...group.map(({ call }) => freshOf(call, parents))),
       hasRewrite: group.some(({ call }) => isRewrite(call)),
+      retries: Array.from(new Set(group.map(({ call }) => Retries.wordsOf(retriedOf(call)))))
+        .filter(Boolean)
+        .join(", "),
       hasError: group.some(({ call }) => call.error_type !== null),
       hasGap: group.some(({ call }, index) => {
         const before = listed[first + index - 1]

@@ -2,16 +2,19 @@
 import { Damaged } from "../../parts/Damaged.tsx"
 import { CallCost } from "../../parts/Costs.tsx"
 import { Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { FailedCall } from "../../parts/FailedCall.tsx"
 import { Rebuilt } from "../../parts/Rebuilt.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
+import type { Retried } from "./Retries.ts"
 import { isRewrite, timeOf } from "./StreamItems.ts"
 
 interface Props {
   readonly call: Call
   readonly number: number
+  readonly retried: Retried
   /** Where the session has several. */
   readonly thread: number | undefined
 }
@@ -23,7 +26,17 @@ const changesOf = (call: Call): ReadonlyArray<string> => [
   ...(call.parameters_changed ? ["settings changed"] : [])
 ]
 
-export const CallMark = ({ call, number, thread }: Props) => {
+interface OtherCallProps {
+  readonly session: string
+  readonly id: string
+  readonly number: number
+}
+
+const OtherCall = ({ id, number, session }: OtherCallProps) => (
+  <a href={Route.to(["sessions", session], { call: id })}>call {number}</a>
+)
+
+export const CallMark = ({ call, number, retried, thread }: Props) => {
   const changes = changesOf(call)
   return (
     <div class={call.error_type === null && !call.is_damaged ? "call-mark" : "call-mark failed"}>
@@ -51,8 +64,22 @@ export const CallMark = ({ call, number, thread }: Props) => {
       {changes.length > 0 && <p class="rewrite">{changes.join(", ")}</p>}
       {call.error_type !== null && (
         <p class="error">
-          Failed: <Plain text={call.error_type} />
-          {call.http_status !== null && ` (${call.http_status})`}
+          <FailedCall call={call} />
+        </p>
+      )}
+      {(retried.of !== undefined || retried.by !== undefined) && (
+        <p class="hint">
+          {retried.of !== undefined && (
+            <>
+              Retry of <OtherCall session={call.session} {...retried.of} />
+            </>
+          )}
+          {retried.of !== undefined && retried.by !== undefined && ", "}
+          {retried.by !== undefined && (
+            <>
+              Retried by <OtherCall session={call.session} {...retried.by} />
+            </>
+          )}
         </p>
       )}
     </div>

@@ -6,6 +6,7 @@ import { type Column, number, PlainTable } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
+import * as Retries from "./Retries.ts"
 import { isRewrite, timeOf } from "./StreamItems.ts"
 
 interface Props {
@@ -23,14 +24,25 @@ const Changes = ({ call }: { readonly call: Call }) =>
 
 const idOf = ({ event_id }: Call) => event_id
 
-const columnsOf = (numberOf: ReadonlyMap<string, number>): ReadonlyArray<Column<Call>> => [
+const columnsOf = (
+  numberOf: ReadonlyMap<string, number>,
+  retriedOf: (call: Call) => Retries.Retried
+): ReadonlyArray<Column<Call>> => [
   { title: "Call", of: ({ event_id }) => <a href={Route.to(["events", event_id])}>{numberOf.get(event_id)}</a> },
   { title: "When", of: (call) => <Time at={timeOf(call)} /> },
   { title: "Model", of: (call) => <Model call={call} /> },
   number("New messages", ({ new_messages }) => Format.count(new_messages.length)),
   number("Sent", ({ inputs_bytes }) => <Bytes value={inputs_bytes} />),
   ...numbers,
-  { title: "Ended", of: (call) => <Changes call={call} /> }
+  {
+    title: "Ended",
+    of: (call) => (
+      <>
+        <Changes call={call} />
+        <small>{Retries.wordsOf(retriedOf(call))}</small>
+      </>
+    )
+  }
 ]
 
 export const CallsTable = ({ calls, selected, shown }: Props) => {
@@ -38,7 +50,8 @@ export const CallsTable = ({ calls, selected, shown }: Props) => {
   const rows = useMemo(() => calls.filter(({ event_id }) => shown?.has(event_id) ?? true), [calls, shown])
   // Thousands of rows are not drawn again for another selection.
   const table = useMemo(() => {
-    const columns = columnsOf(new Map(calls.map(({ event_id }, index) => [event_id, index + 1])))
+    const numberOf = new Map(calls.map(({ event_id }, index) => [event_id, index + 1]))
+    const columns = columnsOf(numberOf, Retries.retriesOf(calls))
     return <PlainTable columns={columns} rows={rows} keyOf={idOf} list={list} />
   }, [rows])
   const rowOf = () => list.current?.children[rows.findIndex(({ event_id }) => event_id === selected)]

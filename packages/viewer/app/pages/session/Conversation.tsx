@@ -61,6 +61,7 @@ const useRow = ({ find: { current, words }, of, selected }: Props) => {
           <CallMark
             call={item.call}
             number={item.number}
+            retried={item.retried}
             thread={threads.length > 1 ? threadOf.get(item.call.event_id) : undefined}
           />
         )}

@@ -3,6 +3,7 @@ import * as Pairs from "../../parts/message/Pairs.ts"
 import * as ToolSteps from "../../parts/message/ToolSteps.ts"
 import type { Call, Message, Part, Step } from "../../server/Types.ts"
 import * as Words from "../../text/Words.ts"
+import * as Retries from "./Retries.ts"
 
 /** What a tool answered, and the message that holds it. */
 export type Result = Pairs.Result<Message>
@@ -13,6 +14,7 @@ interface CallItem {
   readonly call: Call
   /** From 1, among all calls of the session. */
   readonly number: number
+  readonly retried: Retries.Retried
 }
 
 interface MessageItem {
@@ -99,8 +101,9 @@ export const streamOf = (
   const leading = new Set(calls.flatMap(({ instruction_messages }) => instruction_messages))
   const items: Array<Item> = []
   const callsById = new Map<string, CallItem>()
+  const retriedOf = Retries.retriesOf(calls)
   calls.forEach((call, index) => {
-    const item: CallItem = { kind: "call", key: call.event_id, call, number: index + 1 }
+    const item: CallItem = { kind: "call", key: call.event_id, call, number: index + 1, retried: retriedOf(call) }
     callsById.set(call.event_id, item)
     if (shown !== undefined && !shown.has(call.event_id)) return
     items.push(item, ...instructionsOf(call, byNumber))

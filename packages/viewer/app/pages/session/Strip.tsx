@@ -20,13 +20,13 @@ interface Props {
   readonly select: (call: Call) => void
 }
 
-const titleOf = ({ calls, fresh, hasError, hasRewrite, sent }: Bar): string => {
+const titleOf = ({ calls, fresh, hasError, hasRewrite, retries, sent }: Bar): string => {
   const [first] = calls
   const last = calls.at(-1)!.number
   const name = calls.length === 1 ? `Call ${last}` : `Calls ${first!.number} to ${last}`
   const rewritten = hasRewrite ? ", history rewritten" : ""
   const failed = hasError ? ", failed" : ""
-  return `${name}, ${Format.timeOfDay(timeOf(first!.call))}: ${Format.bytes(sent)} sent, ${Format.bytes(fresh)} new${rewritten}${failed}`
+  return `${name}, ${Format.timeOfDay(timeOf(first!.call))}: ${Format.bytes(sent)} sent, ${Format.bytes(fresh)} new${rewritten}${failed}${retries === "" ? "" : `, ${retries}`}`
 }
 
 export const Strip = ({ calls, select, selected, shown }: Props) => {

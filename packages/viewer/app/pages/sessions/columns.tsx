@@ -66,7 +66,9 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
       </>
     )
   },
-  number("Calls", (session) => <CallsOf session={session} />),
+  number("Calls", (session) => (
+    <CallsOf session={session} failures={Route.to(["failures"], { session: session.session })} />
+  )),
   number("Tokens", (session) => (
     <>
       <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />

@@ -1,6 +1,7 @@
 /** Calls, failures, durations, cost and tokens of a period, by names that have a colour of their own. */
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
+import { FailedCount } from "../Failures.tsx"
 import * as Period from "../Period.ts"
 import { Chart, type Opens } from "./Chart.tsx"
 import { CostChart } from "./CostChart.tsx"
@@ -15,6 +16,8 @@ interface Props {
   readonly openDay: (day: string) => void
   /** Shows the sessions whose last call was in an hour. */
   readonly openSessions: (after: string, before: string) => void
+  /** The place of the failures that are shown. */
+  readonly failures: string
   /** Where a name leads to. */
   readonly linkOf: (kind: "agent" | "agent_version" | "model", name: string) => string | undefined
 }
@@ -24,7 +27,7 @@ const words = { agent: "agent", agent_version: "version" } as const
 const modelOf = ({ model }: UsageRow) => model ?? "no model"
 const eventsOf = ({ events }: UsageRow) => events
 
-export const UsageCharts = ({ linkOf, openDay, openSessions, period, usage }: Props) => {
+export const UsageCharts = ({ failures, linkOf, openDay, openSessions, period, usage }: Props) => {
   const { byModel, byName, bySlot, kind, whole } = usage
   const slots = Period.slotsOf(period)
   const nameOf = (row: UsageRow) => row[kind] ?? ""
@@ -48,7 +51,14 @@ export const UsageCharts = ({ linkOf, openDay, openSessions, period, usage }: Pr
         show={Format.short}
         total={Format.count(whole?.events ?? 0)}
       />
-      <Chart title="Failed calls" {...{ period, opens }} series={[failed]} steps={Scale.whole} show={Format.short} />
+      <Chart
+        title="Failed calls"
+        {...{ period, opens }}
+        series={[failed]}
+        steps={Scale.whole}
+        show={Format.short}
+        total={whole !== undefined && whole.errors > 0 ? <FailedCount count={whole.errors} to={failures} /> : 0}
+      />
       <Durations {...{ bySlot, opens, period, slots, whole }} />
       <CostChart {...names} title={`Cost by ${words[kind]}`} rows={byName} kindOf={nameOf} />
       <CostChart {...models} title="Cost by model" rows={byModel} kindOf={modelOf} />

@@ -1,0 +1,68 @@
+/** `#/calls`: the calls of all sessions, the one that was recorded last first. Filters are in the place. */
+import { useEffect, useRef } from "preact/hooks"
+import { useSelection } from "../../keyboard/useSelection.ts"
+import { callColumnsOf } from "../../parts/CallColumns.tsx"
+import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
+import { More, SoFar } from "../../parts/More.tsx"
+import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import { Table } from "../../parts/Table.tsx"
+import type { PageProps } from "../../route/PageProps.ts"
+import * as Route from "../../route/Route.ts"
+import * as Client from "../../server/Client.ts"
+import * as Events from "../../server/Events.ts"
+import type { ListedEvent } from "../../server/Types.ts"
+import { usePages } from "../../server/usePages.ts"
+import { Plain } from "../../text/Plain.tsx"
+
+const filterNames = ["agent", "agent_version", "person", "model", "session"] as const
+
+const pageRows = 100
+
+const idOf = ({ event_id }: ListedEvent) => event_id
+
+const placeOf = (id: string) => Route.to(["events", id])
+
+const columns = callColumnsOf({
+  toCall: ({ event_id }) => placeOf(event_id),
+  toSession: ({ event_id, session }) => Route.to(["sessions", session], { call: event_id })
+})
+
+export const CallsPage = ({ query }: PageProps) => {
+  const values = valuesOf(query, filterNames)
+  const filters = { ...values, ...namesOf(query, ["failure"]) }
+  const read = (cursor: string | null, signal: AbortSignal) =>
+    Events.readLatest(Client.given(filters), cursor, pageRows, signal)
+  const pages = usePages("calls", { read, idOf }, JSON.stringify(filters))
+  const { again, error, hasMore, isLoading, rows } = pages
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(idOf(rows[index]!))))
+  useEffect(() => void (document.title = "Calls · Tachograph"), [])
+  const isEmpty = rows.length === 0
+  const isRead = isEmpty && !isLoading && error === undefined
+  const { failure } = filters
+  return (
+    <section class="page">
+      <div class="page-head">
+        <h1>Calls</h1>
+        <Filters
+          names={filterNames}
+          values={values}
+          set={(changes) => Route.amend(changes, "go")}
+          mayFail={failure === null}
+        />
+      </div>
+      {failure !== null && failure !== undefined && (
+        <p class="hint">
+          Those that failed as <Plain as="code" text={failure} />.{" "}
+          <a href={Route.to(["calls"], { ...values, failure: null })}>Show all calls</a>
+        </p>
+      )}
+      {isEmpty && error !== undefined && <Failed error={error} again={again} />}
+      {isEmpty && isLoading && <Loading what="the calls" />}
+      {isRead && hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
+      {isRead && !hasMore && <Empty title="No call matches" />}
+      {!isEmpty && <Table label="Calls" columns={columns} keyOf={idOf} {...{ rows, list, selection }} />}
+      {!isEmpty && <More pages={pages} />}
+    </section>
+  )
+}
