@@ -180,8 +180,8 @@ const overridesOf = ([name, patterns]: readonly [string, ReadonlyArray<Pattern>]
 
 /** The pages of the viewer are not in its `src`: only their bundle is. */
 const viewerApp: Pattern = {
-  group: ["@tachograph/**", "effect", "effect/**", ...node, "!@tachograph/client/api"],
-  message: "The pages of the viewer import only client/api: they run in a browser, and are small."
+  group: ["@tachograph/**", "effect", "effect/**", ...node, "!@tachograph/client/api", "!@tachograph/client/compare"],
+  message: "The pages of the viewer import only client/api and client/compare: they run in a browser, and are small."
 }
 const overridesOfViewerApp: ReadonlyArray<OxlintOverride> = [
   { files: ["packages/viewer/app/**"], rules: restrict([byName, viewerApp]) },

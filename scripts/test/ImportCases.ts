@@ -131,11 +131,11 @@ export const cases: ReadonlyArray<Case> = [
   ].flatMap((from) => [
     forbids(
       from,
-      "The pages of the viewer import only client/api: they run in a browser, and are small.",
+      "The pages of the viewer import only client/api and client/compare: they run in a browser, and are small.",
       ...["@tachograph/client", "@tachograph/formats", "effect", "effect/Option", "node:fs"]
     ),
     forbids(from, byName, "../../other/src/Thing.ts"),
-    allows(from, "@tachograph/client/api", "preact/hooks", "./Thing.ts")
+    allows(from, "@tachograph/client/api", "@tachograph/client/compare", "preact/hooks", "./Thing.ts")
   ]),
   forbids(
     "packages/viewer/app/parts/message",

@@ -7,6 +7,7 @@ import { calls } from "./commands/Calls.ts"
 import { compare } from "./commands/Compare.ts"
 import { copy } from "./commands/Copy.ts"
 import { deleteCommand } from "./commands/Delete.ts"
+import { diff } from "./commands/Diff.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { exportCommand } from "./commands/Export.ts"
 import { failures } from "./commands/Failures.ts"
@@ -41,6 +42,7 @@ export const tachograph = Command.make("tachograph").pipe(
     search,
     usageCommand,
     compare,
+    diff,
     tail,
     deleteCommand,
     storage,

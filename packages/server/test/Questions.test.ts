@@ -57,6 +57,7 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "How do two versions compare?": [/^v1 +1 .*1\.2 s/m, /^v2 +2 +1 /m],
   "Who used it most?": [/^ann +1 /m, /^bob +2 /m],
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
+  "How do two sessions differ?": [/^session +order-4711 +order-4712$/m, /^\[A 2, B 2\] user differs$/m],
   "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
   "What is there of a person?": [],
   "How is a person erased, and who can see that it was done?": [

@@ -16,7 +16,13 @@ const target = join(home, "src/generated/assets.ts")
 
 /** What the build depends on: the pages, the packages that they import, the documentation, these scripts, and the version of their tool. */
 const sources = [
-  ...["app/**/*", "../client/src/api/**/*.ts", "scripts/*.ts", "../../pnpm-workspace.yaml"],
+  ...[
+    "app/**/*",
+    "../client/src/api/**/*.ts",
+    "../formats/src/{json,normal}/*.ts",
+    "scripts/*.ts",
+    "../../pnpm-workspace.yaml"
+  ],
   ...["../../README.md", "../../docs/*.md"]
 ]
 

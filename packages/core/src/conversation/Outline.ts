@@ -7,7 +7,7 @@
  * edit, or those that a compaction kept, stay the messages that they were.
  */
 import type { Api } from "@tachograph/formats"
-import { align } from "./Alignment.ts"
+import { align } from "@tachograph/formats/normal/Alignment"
 import type { MessageSource, NewCall, OutlinedCall, OutlinedMessage } from "./Call.ts"
 import { ElementCursor } from "./Elements.ts"
 import type { Identities, IdentityNumber } from "./Identities.ts"

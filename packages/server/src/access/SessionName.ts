@@ -18,12 +18,13 @@ const maxNamed = 5
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The session of a call. Lists have no filter by id, but by the time in it. */
-const ofCall = Effect.fnUntraced(function* ({ list }: Access, id: string) {
+/** The call of an id, undefined where there is none. Lists have no filter by id, but by the time in it. */
+export const callOf = Effect.fnUntraced(function* ({ list }: Access, id: string) {
+  if (!uuid7.test(id)) return undefined
   const ms = Number.parseInt(id.slice(0, 13).replace("-", ""), 16)
   const period = { received_after: new Date(ms).toISOString(), received_before: new Date(ms + 1).toISOString() }
   const calls = yield* list("listEvents", period, maxCalls)
-  return calls.find(({ event_id }) => event_id === id)?.session
+  return calls.find(({ event_id }) => event_id === id)
 })
 
 const beginningWith = Effect.fnUntraced(function* ({ list }: Access, beginning: string) {
@@ -43,8 +44,8 @@ export const find = Effect.fnUntraced(function* (
   access: Access,
   given: string
 ): Effect.fn.Return<string, CommandError> {
-  const session = uuid7.test(given) ? yield* ofCall(access, given) : undefined
-  if (session !== undefined) return session
+  const call = yield* callOf(access, given)
+  if (call !== undefined) return call.session
   const beginning = given.replace(/\u2026$/, "")
   if (Array.from(beginning).length < minCharacters) {
     return yield* new CommandError({ message: "There is no such session" })

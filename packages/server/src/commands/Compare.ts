@@ -7,7 +7,6 @@ import * as Filters from "../access/Filters.ts"
 import { CommandError } from "../terminal/CliErrors.ts"
 import * as Differences from "../terminal/Differences.ts"
 import * as Output from "../terminal/Output.ts"
-import * as Style from "../terminal/Style.ts"
 import * as Table from "../terminal/Table.ts"
 
 interface Used {
@@ -69,9 +68,7 @@ export const compare = Command.make(
           return
         }
         for (const [name, textOf] of sections) {
-          const lines = Differences.of(textOf(from), textOf(to))
-          yield* Output.print(lines.length === 0 ? Style.dim(`${name}: the same`) : Style.bold(name))
-          for (const line of lines) yield* Output.print(line)
+          for (const line of Differences.section(name, textOf(from), textOf(to))) yield* Output.print(line)
         }
       })
     })

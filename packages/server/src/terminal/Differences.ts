@@ -20,7 +20,7 @@ const painted = (line: string): string => {
 }
 
 /** The lines that differ, after `-` and `+`, with some around them. Empty where the texts are equal. */
-export const of = (from: string, to: string): ReadonlyArray<string> => {
+const linesOf = (from: string, to: string): ReadonlyArray<string> => {
   const { hunks } = structuredPatch("", "", `${from}\n`, `${to}\n`, undefined, undefined, { context })
   return hunks.flatMap(({ lines }, index) => [...(index === 0 ? [] : [Style.dim("…")]), ...lines.map(painted)])
 }
@@ -40,7 +40,7 @@ const changed = (text: string): string => ends(text, changedCharacters, changedC
  */
 export const words = (from: string, to: string): ReadonlyArray<string> => {
   const changes = diffWordsWithSpace(from, to, { maxEditLength: maxEdits })
-  if (changes === undefined) return of(from, to)
+  if (changes === undefined) return linesOf(from, to)
   const last = changes.length - 1
   return [
     changes
@@ -52,4 +52,10 @@ export const words = (from: string, to: string): ReadonlyArray<string> => {
       })
       .join("")
   ]
+}
+
+/** What is called so in both: that it is the same, or the lines that differ below its name. */
+export const section = (name: string, from: string, to: string): ReadonlyArray<string> => {
+  const lines = linesOf(from, to)
+  return [lines.length === 0 ? Style.dim(`${name}: the same`) : Style.bold(name), ...lines]
 }

@@ -16,7 +16,7 @@ const hashDigits = 12
 export const characters = (count: number): string => `${Figures.integer(count)} character${count === 1 ? "" : "s"}`
 
 /** All of a call as one text, without what clients change with each call. */
-const textIn = ({ input, instructions, leading_instructions: leading }: NormalForm): string => {
+export const instructionsText = ({ input, instructions, leading_instructions: leading }: NormalForm): string => {
   const parts = [...instructions, ...(input.slice(0, leading) as ReadonlyArray<Message>).flatMap(({ parts }) => parts)]
   return Noise.quietInstructions(parts as ReadonlyArray<Part>)
     .map(textOf)
@@ -49,7 +49,7 @@ export class Instructions {
     }
     const count = call.instruction_characters ?? 0
     if (read === undefined) return count === 0 ? [] : [line(characters(count))]
-    const text = textIn(read)
+    const text = instructionsText(read)
     this.#texts.set(call.event_id, text)
     if (text === "") return call.instructions_changed ? [Style.dim(`${Indented.indent}no instructions`)] : []
     const first = this.#first.get(text)

@@ -1,5 +1,4 @@
 /** Finds what two sequences have in common, as a diff does. */
-import * as Sorted from "../Sorted.ts"
 
 /** Places of an equal element that are tried, the last ones. More would make repeated elements slow. */
 const maxPlaces = 32
@@ -11,18 +10,30 @@ interface Link {
   readonly previous: Link | undefined
 }
 
+/** How many of them, whose old places ascend, are before this one. */
+const countBefore = (links: ReadonlyArray<Link>, old: number): number => {
+  let low = 0
+  let high = links.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (links[middle]!.old < old) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /**
  * For each element of `news` the index of the element of `olds` that it is, or -1. Indexes ascend: these are the elements of a
  * longest common subsequence, unless elements recur often.
  */
-export const align = (olds: ReadonlyArray<number>, news: ReadonlyArray<number>): ReadonlyArray<number> => {
+export const align = <Element>(olds: ReadonlyArray<Element>, news: ReadonlyArray<Element>): ReadonlyArray<number> => {
   const found = news.map(() => -1)
   let ends = 0
   while (ends < olds.length && ends < news.length && olds.at(-1 - ends) === news.at(-1 - ends)) {
     found[news.length - 1 - ends] = olds.length - 1 - ends
     ends++
   }
-  const places = new Map<number, Array<number>>()
+  const places = new Map<Element, Array<number>>()
   for (let at = 0; at < olds.length - ends; at++) {
     const known = places.get(olds[at]!)
     if (known === undefined) places.set(olds[at]!, [at])
@@ -33,7 +44,7 @@ export const align = (olds: ReadonlyArray<number>, news: ReadonlyArray<number>):
   for (let at = 0; at < news.length - ends; at++) {
     // The last place first, so that an element is not paired twice.
     for (const old of places.get(news[at]!)?.slice(-maxPlaces).reverse() ?? []) {
-      const length = Sorted.firstNot(shortest, (link) => link.old < old)
+      const length = countBefore(shortest, old)
       shortest[length] = { old, new: at, previous: shortest[length - 1] }
     }
   }
