@@ -4,17 +4,17 @@ import { describe, expect, it } from "vitest"
 import { runInProcess, workIn } from "./CommandLine.ts"
 import { serveAndRecordInProcess } from "./RecordingServer.ts"
 
-/** The questions of the page, each with its one command. */
-const questions = (): ReadonlyArray<readonly [question: string, command: string]> => {
+/** The questions of the page, each with its commands. */
+const questions = (): ReadonlyArray<readonly [question: string, commands: ReadonlyArray<string>]> => {
   const page = readFileSync(new URL("../../../docs/questions.md", import.meta.url), "utf8")
   return page
     .split(/^## /m)
     .slice(1)
     .map((section) => {
       const [question, ...text] = section.split("\n")
-      const [command, ...more] = Array.from(text.join("\n").matchAll(/^```sh\n([^\n]*)\n```$/gm), ([, line]) => line!)
+      const [commands, ...more] = Array.from(text.join("\n").matchAll(/^```sh\n([^`]*)\n```$/gm), ([, lines]) => lines!)
       expect(more).toEqual([])
-      return [question!, command!]
+      return [question!, commands!.split("\n")]
     })
 }
 
@@ -53,8 +53,11 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "Which sessions were there today, and what did they cost?": [/^order-4711 .*\$0\.0026.*Where is refund 4711\?$/m],
   "What happened in one of them?": [/Where is refund 4711\?/, /It is on its way\./],
   "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error: slow down {2}[0-9a-f-]{36}\n$/],
+  "How did they fail, and why?": [/rate_limit_error.*slow down/],
   "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length {2}[0-9a-f-]{36}\n$/],
-  "How do two versions compare?": [/^v1 +1 .*1\.2 s/m, /^v2 +2 +1 /m],
+  "Which sessions cost most, and which calls were slowest?": [/^order-4711 .*\n(?:.*\n)*.*1\.2 s/m],
+  "What does a session cost, by version?": [/^support +v1 +1 .*1\.2 s/m, /^support +v2 +2 +/m],
+  "What did each model cost today?": [/^gpt-4o +3 .*\$0\.0052/m],
   "Who used it most?": [/^ann +1 /m, /^bob +2 /m],
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
   "How do two sessions differ?": [/^session +order-4711 +order-4712$/m, /^\[A 2, B 2\] user differs$/m],
@@ -74,12 +77,16 @@ describe("docs/questions.md", () => {
     workIn(cwd)
     const asked = questions()
     expect(asked.map(([question]) => question)).toEqual(Object.keys(shown))
-    for (const [question, command] of asked) {
-      const [program, ...args] = wordsOf(command)
-      expect(program).toBe("tachograph")
-      const { code, stderr, stdout } = await runInProcess(args)
-      expect([question, code], stderr).toEqual([question, 0])
-      for (const pattern of shown[question]!) expect(stdout, question).toMatch(pattern)
+    for (const [question, commands] of asked) {
+      let printed = ""
+      for (const command of commands) {
+        const [program, ...args] = wordsOf(command)
+        expect(program).toBe("tachograph")
+        const { code, stderr, stdout } = await runInProcess(args)
+        expect([command, code], stderr).toEqual([command, 0])
+        printed += stdout
+      }
+      for (const pattern of shown[question]!) expect(printed, question).toMatch(pattern)
     }
     const exported = readFileSync(join(cwd, "ann.ndjson"), "utf8")
     expect(exported).toContain("refund 4711")
