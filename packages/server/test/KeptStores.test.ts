@@ -36,8 +36,9 @@ const cases: Readonly<Record<string, Case>> = {
   sessions: { prints: new RegExp(`${session} .*Question 0: where is refund 470\\? Grüße 🙂`) },
   show: { args: () => [session], prints: /Question 4: where is refund 474\?/ },
   calls: { args: () => ["--errors"], prints: / failed .*rate_limit_error: slow down/ },
+  failures: { prints: /rate_limit_error.* slow down/ },
   search: { args: () => ["refund 473"], prints: new RegExp(session) },
-  usage: { args: () => ["--by", "agent"], prints: /^support +14 /m },
+  usage: { args: () => ["--by", "agent"], prints: /^support +7 +14 /m },
   compare: { args: () => ["support", "v1", "v2"], prints: /instructions/ },
   storage: { prints: /^project +other project +1 /m },
   verify: { prints: /^Verified 38 events .* 2 projects: nothing is wrong$/m },
@@ -113,7 +114,10 @@ describe.each(names)("a store made by %s", (name) => {
       expect([line, ...texts.map(({ bytes }) => sha256(bytes))]).toEqual([line, inputs, output])
     }
     for (const [group, usage] of Object.entries(content.usage ?? {})) {
-      expect([group, (await clients.reader.get(`/api/v1/usage?group_by=${group}`)).body.usage]).toEqual([group, usage])
+      expect([group, (await clients.reader.get(`/api/v1/usage?group_by=${group}`)).body.usage]).toMatchObject([
+        group,
+        usage
+      ])
     }
     const receivedOn = new Date(Number.parseInt(content.events[0]!.replace("-", "").slice(0, 12), 16))
       .toISOString()
