@@ -47,14 +47,15 @@ const codex: Way = {
   snippets: (address, { codexLine }) => [
     {
       title: "At the beginning of ~/.codex/config.toml",
+      // No table: what follows in the file would belong to it.
       text: [
         `model_provider = "tachograph"`,
-        "",
-        "[model_providers.tachograph]",
-        `name = "OpenAI through Tachograph"`,
-        `base_url = "${address}/proxy/openai"`,
-        `env_key = "OPENAI_API_KEY"`,
-        codexLine(header)
+        ...[
+          `name = "OpenAI through Tachograph"`,
+          `base_url = "${address}/proxy/openai"`,
+          `env_key = "OPENAI_API_KEY"`,
+          codexLine(header)
+        ].map((line) => `model_providers.tachograph.${line}`)
       ].join("\n")
     }
   ]

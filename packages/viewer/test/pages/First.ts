@@ -76,10 +76,11 @@ import OpenAI from "openai"
 const { KEY_OF_CODEX: apiKey, URL_OF_CODEX: baseURL, HEADERS_OF_CODEX: headers } = process.env
 await new OpenAI({ apiKey, baseURL, defaultHeaders: JSON.parse(headers) }).responses.create({ model: "gpt-5", input: "Hello" })`
 
-/** Values of a TOML file of one level, and the entries of a table that is written within a line. */
-const valueIn = (toml: string, name: string): string => new RegExp(`^${name} = "(.*)"$`, "m").exec(toml)![1]!
-const tableIn = (toml: string, name: string): string =>
-  new RegExp(`^${name} = (\\{.*\\})$`, "m").exec(toml)![1]!.replaceAll('" = "', '": "')
+/** Values of Codex's file: a text, and the entries of a table that is written within a line. */
+const lineIn = (toml: string, name: string): string =>
+  new RegExp(`^model_providers\\.tachograph\\.${name} = (.*)$`, "m").exec(toml)![1]!
+const valueIn = (toml: string, name: string): string => JSON.parse(lineIn(toml, name)) as string
+const tableIn = (toml: string, name: string): string => lineIn(toml, name).replaceAll('" = "', '": "')
 
 export const define = () => {
   describe("the first minute", () => {
