@@ -44,7 +44,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
         const version = await own.put(paths.agent_versions, { agent_version_name: each })
         created["agent_versions"]!.push(version.body)
         const person = await own.put(paths.people, { person_id: each, properties: { of: each } })
-        created["people"]!.push(person.body)
+        // Nobody has called for them.
+        created["people"]!.push({ ...person.body, usage: null })
         const body = { language: each, language_version: "1", system: "s" }
         const { fingerprint_id } = (await own.put(paths.fingerprints, body)).body
         created["fingerprints"]!.push((await own.get(`${paths.fingerprints}/${fingerprint_id}`)).body)
