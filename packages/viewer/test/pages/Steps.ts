@@ -55,7 +55,7 @@ export const define = (world: World) => {
       await page.locator(".event-head").getByText("not the bytes of the wire").waitFor()
       const facts = page.getByRole("complementary", { name: "Facts of the call" })
       for (const fact of ["gen_ai 1", "harbour", "3 attributes by its SDK"]) {
-        await facts.getByText(fact, { exact: true }).waitFor()
+        await facts.getByText(fact, { exact: true }).first().waitFor()
       }
       await goTo(page, `${world.sessionPlace}`)
       await page.getByText("4 calls").waitFor()

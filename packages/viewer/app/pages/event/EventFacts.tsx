@@ -1,5 +1,6 @@
 /** What is known of a call. */
 import { Ending } from "../../parts/CallCells.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { CallCost, Cost, namesOf } from "../../parts/Costs.tsx"
 import { Bytes, Duration, Fact, Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -119,7 +120,14 @@ const Payload = ({ call }: { readonly call: Call }) => (
 const Named = ({ call }: { readonly call: Call }) => (
   <>
     <Fact name="Agent">
-      <Link to={Route.to(["agents", call.agent])} text={`${call.agent} ${call.agent_version}`} />
+      <Colored name={call.agent}>
+        <Link to={Route.to(["agents", call.agent])} text={call.agent} />
+      </Colored>
+    </Fact>
+    <Fact name="Version">
+      <Colored name={call.agent_version}>
+        <Link to={Route.to(["agents", call.agent], { version: call.agent_version })} text={call.agent_version} />
+      </Colored>
     </Fact>
     <Fact name="Person">
       {call.person !== null && <Link to={Route.to(["people", call.person])} text={call.person} />}
@@ -136,7 +144,9 @@ export const EventFacts = ({ state: { call, fresh, output } }: { readonly state:
     <dl class="facts">
       <Times call={call} />
       <Fact name="Model">
-        <Plain text={call.model ?? "–"} />
+        <Colored name={call.model ?? ""}>
+          <Plain text={call.model ?? "–"} />
+        </Colored>
       </Fact>
       <Fact name="Answered by">
         {call.response_model !== null && call.response_model !== call.model && <Plain text={call.response_model} />}

@@ -1,5 +1,6 @@
 /** A call, as a mark in the stream: when it was, what it cost, and what it did to the history. */
 import { Damaged } from "../../parts/Damaged.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { CallCost } from "../../parts/Costs.tsx"
 import { Duration, Time, Tokens } from "../../parts/Facts.tsx"
 import { FailedCall } from "../../parts/FailedCall.tsx"
@@ -46,7 +47,9 @@ export const CallMark = ({ call, number, retried, thread }: Props) => {
         </a>
         {thread !== undefined && <span class="thread">thread {thread}</span>}
         <Time at={timeOf(call)} />
-        <Plain as="span" text={call.response_model ?? call.model ?? ""} />
+        <Colored name={call.response_model ?? call.model ?? ""}>
+          <Plain text={call.response_model ?? call.model ?? ""} />
+        </Colored>
         <Rebuilt call={call} />
         <Tokens isNamed input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
         <CallCost call={call} />

@@ -1,6 +1,7 @@
 /** What the session is, and how its stream is shown. */
 import { Fragment } from "preact"
 import { PageHelp } from "../../help/PageHelp.tsx"
+import { Colored } from "../../parts/Colored.tsx"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Bytes, Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -73,7 +74,13 @@ const Links = ({ names, page }: { readonly page: string; readonly names: Readonl
     {names.map((name, index) => (
       <Fragment key={name}>
         {index > 0 && ", "}
-        <Link to={Route.to([page, name])} text={name} />
+        {page === "agents" ? (
+          <Colored name={name}>
+            <Link to={Route.to([page, name])} text={name} />
+          </Colored>
+        ) : (
+          <Link to={Route.to([page, name])} text={name} />
+        )}
       </Fragment>
     ))}
   </>
@@ -92,12 +99,14 @@ const About = ({ nextError, session }: Pick<Props, "nextError" | "session">) => 
     )}
     <span>
       <Links page="agents" names={session.agents} />
-      {session.agent_versions.length > 0 && (
-        <>
+      {session.agent_versions.map((version) => (
+        <Fragment key={version}>
           {" "}
-          <Plain text={session.agent_versions.join(", ")} />
-        </>
-      )}
+          <Colored name={version}>
+            <Plain text={version} />
+          </Colored>
+        </Fragment>
+      ))}
     </span>
     {session.people.length > 0 && (
       <span>

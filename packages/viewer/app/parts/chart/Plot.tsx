@@ -1,5 +1,5 @@
 /** The drawing of a chart: axes, bars or lines, and the slot that is pointed at. */
-import { useId } from "preact/hooks"
+import { useId, useRef } from "preact/hooks"
 import * as Period from "../Period.ts"
 import * as Scale from "./Scale.ts"
 import { type Series, sumOf } from "./Series.ts"
@@ -44,6 +44,7 @@ export const Plot = ({ at, look, mark, open, period, series, setAt, slots, steps
   const step = Math.max(0, width - left) / slots.length
   const most = ticks.at(-1)! || 1
   const frame: Frame = { left, step, y: (value) => above + (height - below - above) * (1 - value / most) }
+  const isTouched = useRef(false)
   if (width === 0) return <svg height={height} aria-hidden="true" />
   const indexAt = (event: MouseEvent) => {
     const x = event.clientX - (event.currentTarget as Element).getBoundingClientRect().left - left
@@ -56,8 +57,10 @@ export const Plot = ({ at, look, mark, open, period, series, setAt, slots, steps
       aria-hidden="true"
       class={open && "opens"}
       onPointerMove={(event) => setAt(indexAt(event))}
-      onPointerLeave={() => setAt(undefined)}
-      onClick={(event) => open?.(indexAt(event))}
+      onPointerDown={({ pointerType }) => (isTouched.current = pointerType === "touch")}
+      onPointerLeave={() => isTouched.current || setAt(undefined)}
+      // A finger does not point before it touches: it reads first, and opens what it has read.
+      onClick={(event) => (isTouched.current && indexAt(event) !== at ? setAt(indexAt(event)) : open?.(indexAt(event)))}
     >
       {ticks.map((tick, index) => (
         <g key={tick} class="tick">
