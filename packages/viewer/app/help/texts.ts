@@ -72,7 +72,7 @@ export const texts: Readonly<Record<string, HelpText>> = {
   "overview 0": {
     sentences: [
       "What all calls of a time add up to: by hour or day, by agent and by model.",
-      "An hour or a day leads to the sessions whose last call was then.",
+      "Point at a chart to read it. A click on a day of it shows its hours; one on an hour, the sessions whose last call was then.",
       "A call failed where the provider answered with an error, or not at all.",
       cost
     ],
