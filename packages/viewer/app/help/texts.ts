@@ -33,6 +33,13 @@ export const texts: Readonly<Record<string, HelpText>> = {
     ],
     docs: ["viewer", "the-other-pages"]
   },
+  "calls 0": {
+    sentences: [
+      "The calls of all sessions, the one that was recorded last first. The filters choose among them.",
+      "Times of the filters are those of the calls; the list is in the order of their recording."
+    ],
+    docs: ["api", "filters-of-events"]
+  },
   "docs 0": {
     sentences: [
       "All pages of the documentation of this version. They are part of the server, and need no network.",
@@ -47,6 +54,14 @@ export const texts: Readonly<Record<string, HelpText>> = {
       "Tokens are those that the provider reports. Cached ones are cheaper, because the provider had read them before."
     ],
     docs: ["viewer", "a-call"]
+  },
+  "failures 0": {
+    sentences: [
+      "Calls that failed with the same status, type and code are one failure, with what the provider said at the latest of them.",
+      "The name of a failure leads to that call, and the number of calls to all of them.",
+      "Of more than 10,000 failed calls, the figures are of those that were recorded last; a link leads to those before."
+    ],
+    docs: ["api", "failures"]
   },
   "fingerprints 0": {
     sentences: [

@@ -120,7 +120,7 @@ export const define = (world: World) => {
         ],
         [
           "Failed: 429 requests, rate_limit_exceeded (too many requests, or too much used). Rate limit reached for request r2",
-          "Retry of call 1, Retried by call 3"
+          "Retry of call 1, retried by call 3"
         ],
         ["Retry of call 2"]
       ])

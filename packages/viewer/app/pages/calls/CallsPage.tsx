@@ -1,5 +1,6 @@
 /** `#/calls`: the calls of all sessions, the one that was recorded last first. Filters are in the place. */
 import { useEffect, useRef } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { callColumnsOf } from "../../parts/CallColumns.tsx"
 import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
@@ -14,7 +15,10 @@ import type { ListedEvent } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import { Plain } from "../../text/Plain.tsx"
 
-const filterNames = ["agent", "agent_version", "person", "model", "session"] as const
+const names = ["agent", "agent_version", "person", "model"] as const
+
+/** Few look for a session here; who comes from one sees that. */
+const namesIn = (query: URLSearchParams) => (query.has("session") ? ([...names, "session"] as const) : names)
 
 const pageRows = 100
 
@@ -28,6 +32,7 @@ const columns = callColumnsOf({
 })
 
 export const CallsPage = ({ query }: PageProps) => {
+  const filterNames = namesIn(query)
   const values = valuesOf(query, filterNames)
   const filters = { ...values, ...namesOf(query, ["failure"]) }
   const read = (cursor: string | null, signal: AbortSignal) =>
@@ -44,6 +49,7 @@ export const CallsPage = ({ query }: PageProps) => {
     <section class="page">
       <div class="page-head">
         <h1>Calls</h1>
+        <PageHelp />
         <Filters
           names={filterNames}
           values={values}

@@ -1,5 +1,6 @@
 /** `#/failures`: how calls failed, by status, type and code, with what the provider said at the latest. */
 import { useEffect, useRef } from "preact/hooks"
+import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
@@ -12,9 +13,13 @@ import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { columnsOf } from "./columns.tsx"
 
-const filterNames = ["agent", "agent_version", "person", "model", "session"] as const
+const names = ["agent", "agent_version", "person", "model"] as const
+
+/** Few look for a session here; who comes from one sees that. */
+const namesIn = (query: URLSearchParams) => (query.has("session") ? ([...names, "session"] as const) : names)
 
 export const FailuresPage = ({ query }: PageProps) => {
+  const filterNames = namesIn(query)
   const values = valuesOf(query, filterNames)
   const { error: _, ...filters } = values
   const asked = Client.given({ ...filters, ...namesOf(query, ["cursor"]) })
@@ -27,6 +32,7 @@ export const FailuresPage = ({ query }: PageProps) => {
     <section class="page failures-page">
       <div class="page-head">
         <h1>Failures</h1>
+        <PageHelp />
         <Filters
           names={filterNames}
           values={filters}

@@ -80,7 +80,7 @@ export const CallMark = ({ call, number, retried, thread }: Props) => {
           {retried.of !== undefined && retried.by !== undefined && ", "}
           {retried.by !== undefined && (
             <>
-              Retried by <OtherCall session={call.session} {...retried.by} />
+              {retried.of === undefined ? "Retried" : "retried"} by <OtherCall session={call.session} {...retried.by} />
             </>
           )}
         </p>
