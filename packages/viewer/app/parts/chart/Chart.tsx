@@ -95,7 +95,7 @@ export const Chart = (props: Props) => {
         />
         {read !== undefined && <Tip read={read} side={at! < slots.length / 2 ? "end" : "start"} hint={opens?.what} />}
       </div>
-      {series.length > 1 && <Legend series={series} linkOf={linkOf} />}
+      {series.some(({ name }) => name !== "") && <Legend series={series} linkOf={linkOf} />}
       {note !== "" && <p class="hint note">{note}</p>}
     </figure>
   )

@@ -1,4 +1,5 @@
 /** The drawing of a chart: axes, bars or lines, and the slot that is pointed at. */
+import { Fragment } from "preact"
 import { useId, useRef } from "preact/hooks"
 import * as Period from "../Period.ts"
 import * as Scale from "./Scale.ts"
@@ -11,6 +12,9 @@ const height = 148
 const below = 20
 const above = 8
 const character = 6.6
+
+/** Lines whose points are as far apart have dots (pixels). */
+const dottedPixels = 8
 
 interface Props {
   readonly width: number
@@ -156,11 +160,16 @@ const Lines = ({ frame: { left, step, y }, series }: Pick<BarsProps, "frame" | "
       const pointOf = (index: number) => [left + step * (index + 0.5), y(values[index]!)] as const
       return (
         <g key={name} class={`line ${each.class}`}>
-          {stretchesOf(values).map((stretch) => {
-            const [x, top] = pointOf(stretch[0]!)
-            if (stretch.length === 1) return <circle key={stretch[0]} cx={x} cy={top} r={2.5} />
-            return <polyline key={stretch[0]} points={stretch.map((index) => pointOf(index).join()).join(" ")} />
-          })}
+          {stretchesOf(values).map((stretch) => (
+            <Fragment key={stretch[0]}>
+              <polyline points={stretch.map((index) => pointOf(index).join()).join(" ")} />
+              {(stretch.length === 1 || step >= dottedPixels) &&
+                stretch.map((index) => {
+                  const [x, top] = pointOf(index)
+                  return <circle key={index} cx={x} cy={top} r={2.5} />
+                })}
+            </Fragment>
+          ))}
         </g>
       )
     })}
