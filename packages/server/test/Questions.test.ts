@@ -44,6 +44,7 @@ const recorded = async () => {
   await call("v1", "ann", "order-4711", "Where is refund 4711?", answer("It is on its way.", "stop"))
   await call("v2", "bob", "order-4712", "Tell me a story.", answer("Once upon a", "length"))
   await call("v2", "bob", "order-4713", "Hello?", failed)
+  await call("v2", "bob", "order-4713", "Hello?", answer("Hi.", "stop"))
   await server.stop()
   return { cwd }
 }
@@ -54,11 +55,12 @@ const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   "What happened in one of them?": [/Where is refund 4711\?/, /It is on its way\./],
   "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error: slow down {2}[0-9a-f-]{36}\n$/],
   "How did they fail, and why?": [/rate_limit_error.*slow down/],
+  "Which calls were tried again?": [/retried by call 2\n(?:.*\n)*.*retry of call 1\n/],
   "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length {2}[0-9a-f-]{36}\n$/],
   "Which sessions cost most, and which calls were slowest?": [/^order-4711 .*\n(?:.*\n)*.*1\.2 s/m],
   "What does a session cost, by version?": [/^support +v1 +1 .*1\.2 s/m, /^support +v2 +2 +/m],
-  "What did each model cost today?": [/^gpt-4o +3 .*\$0\.0052/m],
-  "Who used it most?": [/^ann +1 /m, /^bob +2 /m],
+  "What did each model cost today?": [/^gpt-4o +3 +4 .*\$0\.0078/m],
+  "Who used it most?": [/^ann +1 /m, /^bob +2 +3 /m],
   "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
   "How do two sessions differ?": [/^session +order-4711 +order-4712$/m, /^\[A 2, B 2\] user differs$/m],
   "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
@@ -93,6 +95,6 @@ describe("docs/questions.md", () => {
     expect(exported).not.toContain("order-4712")
     expect(existsSync(join(cwd, "elsewhere.db"))).toBe(true)
     const elsewhere = await runInProcess(["calls", "--json", "--storage", "sqlite:elsewhere.db"])
-    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(2)
+    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(3)
   })
 })

@@ -105,6 +105,16 @@ export const define = (world: World) => {
       expect(await page.locator("tbody tr").count()).toBe(groups)
     })
 
+    it("of an hour are where its bar in the chart leads to", async () => {
+      const { visit } = await failing()
+      const { page } = await visit("#/overview?period=day")
+      const chart = page.getByRole("slider", { name: /^Failed calls by hour. Enter shows its failures$/ })
+      await chart.focus()
+      await page.keyboard.press("Enter")
+      // Perhaps the next hour, which has begun since they were recorded.
+      await page.waitForURL((url) => /^#\/failures\?after=[^&]+&before=/.test(url.hash))
+    })
+
     it("are told from retries in a session", async () => {
       const { visit } = await failing()
       const { page } = await visit("#/sessions/an%20order")

@@ -117,6 +117,7 @@ const Charts = ({ agent, period, query, usage }: ChartsProps) => {
         <UsageCharts
           {...{ linkOf, period, usage }}
           failures={Route.to(["failures"], { agent, after, before })}
+          openFailures={(after, before) => Route.go(Route.to(["failures"], { agent, after, before }))}
           openDay={(day) => Route.amend({ day }, "go")}
           openSessions={(after, before) => Route.go(Route.to(["sessions"], { agent, after, before }))}
         />

@@ -97,6 +97,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
           <UsageCharts
             {...{ linkOf, period, usage }}
             failures={failures({ after, before })}
+            openFailures={(after, before) => Route.go(failures({ after, before }))}
             openDay={(day) => Route.amend({ day }, "go")}
             openSessions={(after, before) => Route.go(sessions({ after, before }))}
           />

@@ -16,8 +16,9 @@ interface Props {
   readonly openDay: (day: string) => void
   /** Shows the sessions whose last call was in an hour. */
   readonly openSessions: (after: string, before: string) => void
-  /** The place of the failures that are shown. */
+  /** The place of the failures that are shown, or of an hour. */
   readonly failures: string
+  readonly openFailures: (after: string, before: string) => void
   /** Where a name leads to. */
   readonly linkOf: (kind: "agent" | "agent_version" | "model", name: string) => string | undefined
 }
@@ -27,17 +28,22 @@ const words = { agent: "agent", agent_version: "version" } as const
 const modelOf = ({ model }: UsageRow) => model ?? "no model"
 const eventsOf = ({ events }: UsageRow) => events
 
-export const UsageCharts = ({ failures, linkOf, openDay, openSessions, period, usage }: Props) => {
+/** The hours of a day, or what an hour has. */
+const opensOf = (
+  period: Period.Period,
+  openDay: Props["openDay"],
+  what: string,
+  open: (after: string, before: string) => void
+): Opens =>
+  period.by === "day"
+    ? { what: "its hours", open: (slot) => openDay(Period.dayOf(slot)) }
+    : { what, open: (slot) => open(new Date(slot).toISOString(), new Date(Period.endOf(period, slot)).toISOString()) }
+
+export const UsageCharts = ({ failures, linkOf, openDay, openFailures, openSessions, period, usage }: Props) => {
   const { byModel, byName, bySlot, kind, whole } = usage
   const slots = Period.slotsOf(period)
   const nameOf = (row: UsageRow) => row[kind] ?? ""
-  const opens: Opens =
-    period.by === "day"
-      ? { what: "its hours", open: (slot) => openDay(Period.dayOf(slot)) }
-      : {
-          what: "its sessions",
-          open: (slot) => openSessions(new Date(slot).toISOString(), new Date(Period.endOf(period, slot)).toISOString())
-        }
+  const opens = opensOf(period, openDay, "its sessions", openSessions)
   const names = { period, opens, linkOf: (name: string) => linkOf(kind, name) }
   const models = { period, opens, linkOf: (name: string) => linkOf("model", name) }
   const failed = Series.ofAll(bySlot, slots, ({ errors }) => errors, { class: "failures" })
@@ -53,7 +59,8 @@ export const UsageCharts = ({ failures, linkOf, openDay, openSessions, period, u
       />
       <Chart
         title="Failed calls"
-        {...{ period, opens }}
+        period={period}
+        opens={opensOf(period, openDay, "its failures", openFailures)}
         series={[failed]}
         steps={Scale.whole}
         show={Format.short}
