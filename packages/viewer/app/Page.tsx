@@ -16,6 +16,7 @@ const pages: Readonly<Record<string, Load>> = {
   "agents 1": () => import("./pages/agents/AgentPage.tsx").then(({ AgentPage }) => AgentPage),
   "agents 2": () => import("./pages/compare/ComparePage.tsx").then(({ ComparePage }) => ComparePage),
   "calls 0": () => import("./pages/calls/CallsPage.tsx").then(({ CallsPage }) => CallsPage),
+  "diff 1": () => import("./pages/diff/DiffPage.tsx").then(({ DiffPage }) => DiffPage),
   "docs 0": () => import("./pages/docs/DocsPage.tsx").then(({ DocsPage }) => DocsPage),
   "docs 1": () => import("./pages/docs/DocPage.tsx").then(({ DocPage }) => DocPage),
   "events 1": () => import("./pages/event/EventPage.tsx").then(({ EventPage }) => EventPage),

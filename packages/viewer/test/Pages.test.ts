@@ -2,6 +2,7 @@
 import * as Agents from "./pages/Agents.ts"
 import * as Call from "./pages/Call.ts"
 import * as Damaged from "./pages/Damaged.ts"
+import * as Diff from "./pages/Diff.ts"
 import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
 import * as Failed from "./pages/Failed.ts"
@@ -33,6 +34,7 @@ for (const { define } of [
   Texts,
   Threads,
   Call,
+  Diff,
   Agents,
   Search,
   Palette,

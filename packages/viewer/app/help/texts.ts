@@ -40,6 +40,14 @@ export const texts: Readonly<Record<string, HelpText>> = {
     ],
     docs: ["api", "filters-of-events"]
   },
+  "diff 1": {
+    sentences: [
+      "Two sessions, or two calls, beside each other: what they are, what differs in their settings, and message by message.",
+      "Messages that say the same are folded. Those of the same role in the same place are compared word by word, and the others are only in A or only in B.",
+      "The ids that providers give to tool calls do not count."
+    ],
+    docs: ["viewer", "two-sessions-or-calls"]
+  },
   "docs 0": {
     sentences: [
       "All pages of the documentation of this version. They are part of the server, and need no network.",

@@ -11,6 +11,8 @@ export interface CallState {
   /** Neighbours in the session. */
   readonly previous: string | undefined
   readonly next: string | undefined
+  /** The call that tried again, if this one failed. */
+  readonly retriedBy: string | undefined
   /** Messages that the call sent and its parent's conversation has not, those that it answered, and those that it left out. */
   readonly fresh: ReadonlyArray<Message>
   readonly output: ReadonlyArray<Message>
@@ -22,7 +24,7 @@ const maxRows = 1_000
 const nearRows = 10
 
 /** No filter of a list names one event: this one names the time in its id, which few events share. */
-const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
+export const summaryOf = async (id: string, signal: AbortSignal): Promise<EventSummary> => {
   const ms = Damage.timeOf(id)
   if (!Number.isSafeInteger(ms)) throw new Client.ServerError(404, "event-not-found")
   const query = { received_after: Damage.iso(ms), received_before: Damage.iso(ms + 1) }
@@ -108,15 +110,29 @@ const messagesOf = async (
   return numbers.flatMap((number) => places.get(number) ?? [])
 }
 
+/** Calls among which the retry of one that failed is looked for: mostly it is the next one. */
+const maxBetween = 16
+
+const retryOf = async ({ error_type, event_id, session }: Call, signal: AbortSignal): Promise<string | undefined> => {
+  if (error_type === null) return undefined
+  const ask = (limit: number) => Client.api.listSessionCalls({ session, after_event: event_id, limit }, { signal })
+  const { page } = await Damage.readPage(ask, maxBetween)
+  return Damage.isDamaged(page) ? undefined : page.calls.find(({ retry_of }) => retry_of === event_id)?.event_id
+}
+
 const read = async (id: string, signal: AbortSignal): Promise<CallState> => {
   const event = await summaryOf(id, signal)
   const placed = await around(event, signal)
   if (placed === undefined) throw new Client.ServerError(404, "event-not-found")
   const { call, next, previous } = placed
-  const [fresh, output, gone] = await Promise.all(
-    [call.new_messages, call.output, call.gone_messages].map((numbers) => messagesOf(event.session, numbers, signal))
-  )
-  return { call, previous, next, fresh: fresh!, output: output!, gone: gone! }
+  const read = (numbers: ReadonlyArray<number>) => messagesOf(event.session, numbers, signal)
+  const [fresh, output, gone, retriedBy] = await Promise.all([
+    read(call.new_messages),
+    read(call.output),
+    read(call.gone_messages),
+    retryOf(call, signal)
+  ])
+  return { call, previous, next, retriedBy, fresh, output, gone }
 }
 
 export const useCall = (id: string) => useAnswer((signal) => read(id, signal), id)

@@ -24,6 +24,14 @@ export const define = (world: World) => {
     ["the agents", () => "#/agents", "keeper"],
     ["an agent", () => "#/agents/keeper", "You are a bold agent."],
     ["two versions, compared", () => "#/agents/keeper/compare?from=1.4&to=1.5", "bold"],
+    [
+      "two sessions, compared",
+      () => `#/diff/sessions?a=${encodeURIComponent(world.session)}&b=the%20next%20version`,
+      "2 different"
+    ],
+    ["what a session is compared with", () => `#/diff/sessions?a=the%20next%20version`, "The latest of its agent"],
+    ["two calls, compared", () => `#/diff/calls?a=${world.ids[0]}&b=${world.ids[1]}`, "2 equal messages"],
+    ["what a call is compared with", () => `#/diff/calls?a=${world.ids[1]}`, "The call that it continues"],
     ["the people", () => "#/people", "team: lighthouse"],
     ["a person", () => "#/people/ada", "Their sessions"],
     ["a fingerprint", () => `#/fingerprints/${world.fingerprintId}`, "typescript"],

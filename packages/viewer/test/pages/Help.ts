@@ -16,6 +16,7 @@ export const define = (world: World) => {
     "agents 1": () => "#/agents/keeper",
     "agents 2": () => "#/agents/keeper/compare?from=1.4&to=1.5",
     "calls 0": () => "#/calls",
+    "diff 1": () => `#/diff/calls?a=${world.ids[0]}&b=${world.ids[1]}`,
     "docs 0": () => "#/docs",
     "events 1": () => `#/events/${world.ids[1]}`,
     "failures 0": () => "#/failures",

@@ -17,6 +17,7 @@ import * as Format from "../../text/Format.ts"
 import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
+import { CompareWith } from "./CompareWith.tsx"
 import { ConversationTabs } from "./ConversationTabs.tsx"
 import { EventFacts } from "./EventFacts.tsx"
 import { JsonTab } from "./JsonTab.tsx"
@@ -117,7 +118,7 @@ interface HeadProps {
   readonly query: URLSearchParams
 }
 
-const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) => (
+const EventHead = ({ id, query, state, state: { call, next, previous } }: HeadProps) => (
   <header class="event-head">
     <p class="crumbs">
       <Link to={Route.to(["sessions", call.session], { call: id })} text={Words.line(call.session, 60)} />
@@ -134,6 +135,7 @@ const EventHead = ({ id, query, state: { call, next, previous } }: HeadProps) =>
         Next →
       </button>
     </nav>
+    <CompareWith state={state} />
     <RebuiltHint call={call} />
     {call.error_type !== null && (
       <p class="failure" role="status">

@@ -124,6 +124,7 @@ const About = ({ nextError, session }: Pick<Props, "nextError" | "session">) => 
       <Time at={session.last_event_at} />, {Format.percent(session.sent_bytes - session.new_bytes, session.sent_bytes)}{" "}
       repeated
     </span>
+    <a href={Route.to(["diff", "sessions"], { a: session.session })}>Compare with…</a>
   </p>
 )
 

@@ -1,0 +1,30 @@
+/** What the instructions, the tools and the parameters of two calls differ in. */
+import type { Conversation } from "../server/Types.ts"
+import { instructionsText } from "../text/instructionsOf.ts"
+import { ToolsDiff } from "./ToolsDiff.tsx"
+import { WordDiff } from "./WordDiff.tsx"
+
+const parametersOf = ({ parameters }: Conversation): string => JSON.stringify(parameters, undefined, 2)
+
+export const ConversationSettings = ({
+  after,
+  before
+}: {
+  readonly before: Conversation
+  readonly after: Conversation
+}) => (
+  <div class="settings">
+    <section>
+      <h2>Instructions</h2>
+      <WordDiff before={instructionsText(before)} after={instructionsText(after)} />
+    </section>
+    <section>
+      <h2>Tools</h2>
+      <ToolsDiff before={before.tools} after={after.tools} />
+    </section>
+    <section>
+      <h2>Parameters</h2>
+      <WordDiff before={parametersOf(before)} after={parametersOf(after)} />
+    </section>
+  </div>
+)
