@@ -65,7 +65,7 @@ const facts = ({ call }: Side): ReadonlyArray<Fact> =>
     : Object.entries(ofCalls).map(([name, of]) => ({ name, of: ({ call }) => of(call!) }))
 
 /** Its name, which leads to it. */
-export const Name = ({ of: { call, session } }: { readonly of: Side }) =>
+const Name = ({ of: { call, session } }: { readonly of: Side }) =>
   call === undefined ? (
     <Link to={Route.to(["sessions", session!.session])} text={Words.title(session!.title ?? session!.session)} />
   ) : (

@@ -33,7 +33,7 @@ const settingsOf = async (event_id: string | undefined, signal: AbortSignal): Pr
   try {
     return await api.getEventMessages({ event_id }, { signal })
   } catch (error) {
-    if (error instanceof ServerError && /^event-/.test(error.type)) return undefined
+    if (error instanceof ServerError && error.type.startsWith("event-")) return undefined
     throw error
   }
 }
