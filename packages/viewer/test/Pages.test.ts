@@ -17,6 +17,7 @@ import * as Questions from "./pages/Questions.ts"
 import * as Search from "./pages/Search.ts"
 import * as Session from "./pages/Session.ts"
 import * as Sessions from "./pages/Sessions.ts"
+import * as Sorting from "./pages/Sorting.ts"
 import * as Steps from "./pages/Steps.ts"
 import * as Texts from "./pages/Texts.ts"
 import * as Threads from "./pages/Threads.ts"
@@ -29,6 +30,7 @@ for (const { define } of [
   Sessions,
   Instructions,
   Lists,
+  Sorting,
   Session,
   Steps,
   Texts,

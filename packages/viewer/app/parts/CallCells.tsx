@@ -30,11 +30,14 @@ export const Model = ({ call }: { readonly call: EventSummary }) => {
 
 /** What a call took and cost. */
 export const numbers: ReadonlyArray<Column<EventSummary>> = [
-  number("Tokens", (call) => (
-    <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />
-  )),
+  number(
+    "Tokens",
+    (call) => <Tokens input={call.input_tokens} cached={call.cache_read_tokens} output={call.output_tokens} />,
+    undefined,
+    "tokens"
+  ),
   callColumn,
-  number("Took", ({ duration_ms }) => <Duration ms={duration_ms} />)
+  number("Took", ({ duration_ms }) => <Duration ms={duration_ms} />, undefined, "duration")
 ]
 
 /** Why a model stopped, with the word of the wire as its title. */

@@ -90,12 +90,18 @@ const digitsIn = (rows: ReadonlyArray<{ readonly cost_usd: string | null }>): nu
 }
 
 /** The column of what calls or sums of them cost: with as many digits in each row. */
-export const sumColumn: Column<Sum> = number("Cost", (row, rows) => (
-  <Cost usd={row.cost_usd} missing={missingOf(row)} digits={digitsIn(rows)} />
-))
-export const callColumn: Column<Priced> = number("Cost", (call, rows) => (
-  <Cost usd={call.cost_usd} missing={missingIn(call)} digits={digitsIn(rows)} />
-))
+export const sumColumn: Column<Sum> = number(
+  "Cost",
+  (row, rows) => <Cost usd={row.cost_usd} missing={missingOf(row)} digits={digitsIn(rows)} />,
+  undefined,
+  "cost"
+)
+export const callColumn: Column<Priced> = number(
+  "Cost",
+  (call, rows) => <Cost usd={call.cost_usd} missing={missingIn(call)} digits={digitsIn(rows)} />,
+  undefined,
+  "cost"
+)
 
 /** What the `+` of a sum means; empty where it has none. */
 export const noteOf = (sum: Sum): string => {

@@ -7,6 +7,7 @@ import type { Source } from "../server/PagedList.ts"
 import { usePages } from "../server/usePages.ts"
 import { More } from "./More.tsx"
 import { Failed, Loading } from "./States.tsx"
+import type { Sorting } from "./Sorting.tsx"
 import { type Column, Table } from "./Table.tsx"
 
 interface Props<Row> {
@@ -18,10 +19,14 @@ interface Props<Row> {
   readonly open: (id: string) => void
   /** Shown where there are no rows. */
   readonly empty: ComponentChildren
+  /** Where the list can be sorted. */
+  readonly sorting?: Sorting
+  /** Beside the title. */
+  readonly children?: ComponentChildren
 }
 
-export const ListPage = <Row,>({ columns, empty, name, open, source, title }: Props<Row>) => {
-  const pages = usePages(name, source, "")
+export const ListPage = <Row,>({ children, columns, empty, name, open, sorting, source, title }: Props<Row>) => {
+  const pages = usePages(name, source, `${sorting?.sort} ${sorting?.order}`)
   const { again, error, isLoading, rows } = pages
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(rows.map(source.idOf), list, (index) => open(source.idOf(rows[index]!)))
@@ -32,11 +37,12 @@ export const ListPage = <Row,>({ columns, empty, name, open, source, title }: Pr
       <div class="page-head">
         <h1>{title}</h1>
         <PageHelp />
+        {children}
       </div>
       {isEmpty && error !== undefined && <Failed error={error} again={again} />}
       {isEmpty && isLoading && <Loading what={`the ${name}`} />}
       {isEmpty && !isLoading && error === undefined && empty}
-      {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection }} />}
+      {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection, sorting }} />}
       <More pages={pages} />
     </section>
   )

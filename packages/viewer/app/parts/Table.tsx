@@ -1,5 +1,6 @@
 /** Tables whose columns say what is in their cells. */
 import type { ComponentChildren, RefObject } from "preact"
+import { type Sort, type Sorting, SortTitle } from "./Sorting.tsx"
 
 export interface Column<Row> {
   readonly title: ComponentChildren
@@ -11,6 +12,8 @@ export interface Column<Row> {
   readonly hint?: string
   /** Whether its cells name their rows. */
   readonly isHead?: boolean
+  /** What the list is sorted by when its title is pressed, where the list can be sorted. */
+  readonly sort?: Sort
 }
 
 interface Props<Row> {
@@ -22,19 +25,43 @@ interface Props<Row> {
   /** The element of the rows, and the index of the selected one. */
   readonly list?: RefObject<HTMLTableSectionElement | null>
   readonly selection?: number
+  readonly sorting?: Sorting | undefined
+  /** What all rows are together, in the same columns. */
+  readonly total?: Row | undefined
 }
 
 /** A column of numbers. */
-export const number = <Row,>(title: ComponentChildren, of: Column<Row>["of"], hint?: string): Column<Row> => ({
+export const number = <Row,>(
+  title: ComponentChildren,
+  of: Column<Row>["of"],
+  hint?: string,
+  sort?: Sort
+): Column<Row> => ({
   title,
   of,
   class: "number",
-  ...(hint === undefined ? {} : { hint })
+  ...(hint === undefined ? {} : { hint }),
+  ...(sort === undefined ? {} : { sort })
 })
 
 interface CellProps<Row> extends Pick<Props<Row>, "rows"> {
   readonly column: Column<Row>
   readonly row: Row
+}
+
+interface TitleProps<Row> extends Pick<Props<Row>, "sorting"> {
+  readonly column: Column<Row>
+}
+
+const Title = <Row,>({ column: { hint, sort, title, ...column }, sorting }: TitleProps<Row>) => {
+  const canSort = sorting !== undefined && sort !== undefined && typeof title === "string"
+  const isSorted = canSort && sorting.sort === sort
+  const order = sorting?.order === "asc" ? "ascending" : "descending"
+  return (
+    <th scope="col" class={column.class} title={hint} aria-sort={isSorted ? order : undefined}>
+      {canSort ? <SortTitle name={title} {...{ sort, sorting }} /> : title}
+    </th>
+  )
 }
 
 const Cell = <Row,>({ column: { of, title, ...column }, row, rows }: CellProps<Row>) =>
@@ -48,14 +75,21 @@ const Cell = <Row,>({ column: { of, title, ...column }, row, rows }: CellProps<R
   )
 
 /** Only the table, where the page scrolls. */
-export const PlainTable = <Row,>({ columns, keyOf, list, rows, selection, ...props }: Omit<Props<Row>, "label">) => (
+export const PlainTable = <Row,>({
+  columns,
+  keyOf,
+  list,
+  rows,
+  selection,
+  sorting,
+  total,
+  ...props
+}: Omit<Props<Row>, "label">) => (
   <table class={`rows ${props.class ?? ""}`.trim()}>
     <thead>
       <tr>
         {columns.map((column, index) => (
-          <th key={index} scope="col" class={column.class} title={column.hint}>
-            {column.title}
-          </th>
+          <Title key={index} column={column} sorting={sorting} />
         ))}
       </tr>
     </thead>
@@ -68,6 +102,15 @@ export const PlainTable = <Row,>({ columns, keyOf, list, rows, selection, ...pro
         </tr>
       ))}
     </tbody>
+    {total !== undefined && (
+      <tfoot>
+        <tr>
+          {columns.map((column, index) =>
+            index === 0 ? <th scope="row">Total</th> : <Cell key={index} {...{ column, rows }} row={total} />
+          )}
+        </tr>
+      </tfoot>
+    )}
   </table>
 )
 

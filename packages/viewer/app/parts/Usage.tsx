@@ -1,38 +1,127 @@
-/** What calls add up to, as a table: a row for each value of one dimension. */
+/** What calls add up to, as a table: a row for each value of one dimension, and one for all together. */
 import type { ComponentChildren, RefObject } from "preact"
+import { useState } from "preact/hooks"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
-import { sumColumn, SumNote } from "./Costs.tsx"
-import { Duration, Tokens } from "./Facts.tsx"
+import { Cost, sumColumn, SumNote } from "./Costs.tsx"
+import { Duration, Time, Tokens } from "./Facts.tsx"
 import { FailedCount } from "./Failures.tsx"
+import type { Sort, Sorting } from "./Sorting.tsx"
 import { type Column, number, Table } from "./Table.tsx"
 
-interface Props {
+interface TableProps {
   readonly title: string
   readonly rows: ReadonlyArray<UsageRow>
+  /** All of them together. */
+  readonly total?: UsageRow | undefined
   readonly nameOf: (row: UsageRow) => ComponentChildren
   readonly keyOf: (row: UsageRow) => string
   /** The place of the failures of a row. */
   readonly failuresOf: (row: UsageRow) => string
+}
+
+interface Props extends TableProps {
+  /** By what they are sorted at first; in the order in which they come without it. */
+  readonly sort?: Sort
+}
+
+interface SortedProps extends TableProps {
+  readonly sorting: Sorting
   /** The element of the rows, and the index of the selected one. */
   readonly list?: RefObject<HTMLTableSectionElement | null>
   readonly selection?: number
 }
 
-const numbersOf = (failuresOf: Props["failuresOf"]): ReadonlyArray<Column<UsageRow>> => [
-  number("Calls", ({ events }) => Format.count(events)),
-  number("Failed", (row) => (row.errors > 0 ? <FailedCount count={row.errors} to={failuresOf(row)} /> : 0)),
-  number("Tokens", (row) => (
-    <Tokens input={row.input_tokens} cached={row.cache_read_tokens} output={row.output_tokens} />
-  )),
+/** At least so much, where calls have no price. */
+const missingIn = ({ unpriced_sessions }: UsageRow): string =>
+  unpriced_sessions === null || unpriced_sessions === 0
+    ? ""
+    : `at least: ${Format.counted(unpriced_sessions, "session")} with calls without a price`
+
+const PerSession = ({ row }: { readonly row: UsageRow }) => {
+  const cost = row.cost_usd_per_session
+  if (cost === null) return <span class="soft">{row.sessions === null ? "not known" : "no price"}</span>
+  return (
+    <>
+      <Cost usd={cost.mean} missing={missingIn(row)} />
+      <small>
+        median <Cost usd={cost.median} missing={missingIn(row)} /> · p95{" "}
+        <Cost usd={cost.p95} missing={missingIn(row)} />
+      </small>
+    </>
+  )
+}
+
+const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<UsageRow>> => [
+  number("Sessions", ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions))),
+  number("Calls", ({ events }) => Format.count(events), undefined, "calls"),
+  number(
+    "Failed",
+    (row) => (row.errors > 0 ? <FailedCount count={row.errors} to={failuresOf(row)} /> : 0),
+    undefined,
+    "errors"
+  ),
+  number(
+    "Tokens",
+    (row) => <Tokens input={row.input_tokens} cached={row.cache_read_tokens} output={row.output_tokens} />,
+    undefined,
+    "tokens"
+  ),
   sumColumn,
-  number("Duration, p50", (row) => <Duration ms={row.duration_ms_p50} />, "Half of the calls took no longer"),
-  number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer")
+  number("Cost of a session", (row) => <PerSession row={row} />, "The mean: what all cost divided by the sessions"),
+  number(
+    "Duration, p50",
+    (row) => <Duration ms={row.duration_ms_p50} />,
+    "Half of the calls took no longer",
+    "duration"
+  ),
+  number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer"),
+  number(
+    "Last call",
+    ({ last_event_at }) => (last_event_at === null ? "not known" : <Time at={last_event_at} />),
+    undefined,
+    "last"
+  )
 ]
 
-export const UsageTable = ({ failuresOf, nameOf, title, ...table }: Props) => (
+/** What is not known is less than anything. */
+const figureOf = (row: UsageRow, sort: Sort): number => {
+  switch (sort) {
+    case "cost":
+      return row.cost_usd === null ? -1 : Number(row.cost_usd)
+    case "calls":
+      return row.events
+    case "tokens":
+      return row.input_tokens + row.output_tokens
+    case "errors":
+      return row.errors
+    case "duration":
+      return row.duration_ms_p50 ?? -1
+    case "last":
+      return row.last_event_at === null ? -1 : Date.parse(row.last_event_at)
+  }
+}
+
+const sorted = (rows: ReadonlyArray<UsageRow>, { order, sort }: Pick<Sorting, "order" | "sort">) =>
+  sort === undefined
+    ? rows
+    : rows.toSorted((a, b) => (figureOf(a, sort) - figureOf(b, sort)) * (order === "asc" ? 1 : -1))
+
+/** Rows in the order that a person chooses, and what chooses it. */
+export const useSorted = (rows: ReadonlyArray<UsageRow>, first: Sort | undefined) => {
+  const [{ order, sort }, setSorting] = useState<Pick<Sorting, "order" | "sort">>({ sort: first, order: "desc" })
+  const set: Sorting["set"] = (next, order) => setSorting({ sort: next, order })
+  return { rows: sorted(rows, { order, sort }), sorting: { sort, order, set } satisfies Sorting }
+}
+
+/** Rows that the page has sorted. */
+export const SortedUsageTable = ({ failuresOf, nameOf, title, ...table }: SortedProps) => (
   <>
-    <Table label={title} columns={[{ title, of: nameOf }, ...numbersOf(failuresOf)]} {...table} />
+    <Table label={title} columns={[{ title, of: nameOf }, ...columnsOf(failuresOf)]} {...table} />
     <SumNote of={table.rows} />
   </>
+)
+
+export const UsageTable = ({ rows, sort, ...table }: Props) => (
+  <SortedUsageTable {...table} {...useSorted(rows, sort)} />
 )

@@ -11,6 +11,7 @@ export type {
   Me,
   MessagePart as Part,
   Person,
+  PersonWithUsage,
   RegisteredFingerprint as Fingerprint,
   SearchedSession,
   SearchPage,

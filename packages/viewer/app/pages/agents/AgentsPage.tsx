@@ -5,7 +5,7 @@ import { useSelection } from "../../keyboard/useSelection.ts"
 import { Colored } from "../../parts/Colored.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
-import { UsageTable } from "../../parts/Usage.tsx"
+import { SortedUsageTable, useSorted } from "../../parts/Usage.tsx"
 import * as Route from "../../route/Route.ts"
 import * as Lists from "../../server/Lists.ts"
 import type { UsageRow } from "../../server/Types.ts"
@@ -16,7 +16,8 @@ const placeOf = ({ agent }: UsageRow): string => Route.to(["agents", agent ?? ""
 export const AgentsPage = () => {
   const { again, error, value } = useAnswer((signal) => Lists.usage({ group_by: "agent" }, signal), "agents")
   const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(value?.map(placeOf) ?? [], list, (index) => Route.go(placeOf(value![index]!)))
+  const { rows, sorting } = useSorted(value ?? [], undefined)
+  const selection = useSelection(rows.map(placeOf), list, (index) => Route.go(placeOf(rows[index]!)))
   useEffect(() => void (document.title = "Agents · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the agents" />
@@ -32,9 +33,10 @@ export const AgentsPage = () => {
       {value.length === 0 ? (
         <Empty title="Nothing is recorded yet" />
       ) : (
-        <UsageTable
+        <SortedUsageTable
           title="Agent"
-          rows={value}
+          rows={rows}
+          sorting={sorting}
           keyOf={({ agent }) => agent ?? ""}
           failuresOf={({ agent }) => Route.to(["failures"], { agent })}
           list={list}

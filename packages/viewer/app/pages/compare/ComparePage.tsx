@@ -18,7 +18,7 @@ import { plain } from "../../text/Hidden.ts"
 import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
-import { PerCall } from "./PerCall.tsx"
+import { Measures } from "./Measures.tsx"
 
 /** The configuration that stands for a version: the one with most calls. */
 const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | undefined =>
@@ -129,7 +129,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
           </Colored>
         )}
       />
-      <PerCall before={usageOf(from)} after={usageOf(to)} names={[from, to]} />
+      <Measures before={usageOf(from)} after={usageOf(to)} names={[from, to]} />
       {before === undefined || after === undefined ? (
         <Empty title={from === "" || to === "" ? "Choose two versions" : "One of them has no calls"} />
       ) : (

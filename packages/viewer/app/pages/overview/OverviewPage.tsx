@@ -104,13 +104,16 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
           <UsageTable
             title={period.by === "hour" ? "Hour" : "Day"}
             rows={usage.bySlot.toReversed()}
+            total={usage.whole}
             keyOf={(row) => String(Period.slotOf(row))}
             failuresOf={(row) => failures(timesOf(period, Period.slotOf(row)))}
             nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
           />
           <UsageTable
             title="Model"
+            sort="cost"
             rows={byModel}
+            total={usage.whole}
             keyOf={({ model }) => model ?? ""}
             failuresOf={({ model }) => failures({ model, after, before })}
             nameOf={({ model }) =>

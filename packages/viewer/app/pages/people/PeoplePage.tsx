@@ -1,24 +1,32 @@
-/** `#/people`: the people of the project, in the order in which they were first seen. */
-import { Time } from "../../parts/Facts.tsx"
+/** `#/people?sort&order`: the people of the project with what their calls add up to, in the order in which they were first seen, or sorted. */
+import type { ComponentChildren } from "preact"
+import { SumCost } from "../../parts/Costs.tsx"
+import { Time, Tokens } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { ListPage } from "../../parts/ListPage.tsx"
+import * as Sorting from "../../parts/Sorting.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { type Column, number } from "../../parts/Table.tsx"
+import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
-import type { Person } from "../../server/Types.ts"
+import type { Person, PersonWithUsage, UsageRow } from "../../server/Types.ts"
+import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
-const read = async (cursor: string | null, signal: AbortSignal) => {
-  const page = await api.listPeople({ cursor: cursor ?? undefined }, { signal })
-  return { rows: page.people, next: page.next_cursor }
-}
+const sorts = ["last", "cost", "calls", "tokens", "errors"] as const
 
-const source = { read, idOf: ({ person_id }: Person) => person_id }
+const sourceOf = (sorting: Sorting.Sorting) => ({
+  read: async (cursor: string | null, signal: AbortSignal) => {
+    const page = await api.listPeople({ ...Sorting.queryOf(sorting), cursor: cursor ?? undefined }, { signal })
+    return { rows: page.people, next: page.next_cursor }
+  },
+  idOf: ({ person_id }: PersonWithUsage) => person_id
+})
 
 /** On one line. */
-const propertiesOf = ({ properties }: Person): string => {
+const propertiesOf = ({ properties }: Pick<Person, "properties">): string => {
   const text = Object.entries(properties)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ")
@@ -27,7 +35,16 @@ const propertiesOf = ({ properties }: Person): string => {
 
 const placeOf = (id: string): string => Route.to(["people", id])
 
-const columns: ReadonlyArray<Column<Person>> = [
+const noCalls = <span class="soft">none</span>
+
+/** A figure of a person who has calls. */
+const figure = (
+  title: string,
+  sort: Sorting.Sort | undefined,
+  of: (usage: UsageRow) => ComponentChildren
+): Column<PersonWithUsage> => number(title, ({ usage }) => (usage === null ? noCalls : of(usage)), undefined, sort)
+
+const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   {
     title: "Person",
     class: "title",
@@ -37,6 +54,16 @@ const columns: ReadonlyArray<Column<Person>> = [
     title: "Properties",
     of: (person) => <Plain as="span" class="soft" text={propertiesOf(person)} />
   },
+  figure("Sessions", undefined, ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions))),
+  figure("Calls", "calls", ({ events }) => Format.count(events)),
+  figure("Failed", "errors", ({ errors }) => (errors > 0 ? <span class="bad">{Format.count(errors)}</span> : 0)),
+  figure("Tokens", "tokens", (usage) => (
+    <Tokens input={usage.input_tokens} cached={usage.cache_read_tokens} output={usage.output_tokens} />
+  )),
+  figure("Cost", "cost", (usage) => <SumCost of={usage} />),
+  figure("Last seen", "last", ({ last_event_at }) =>
+    last_event_at === null ? "not known" : <Time at={last_event_at} />
+  ),
   number("Known since", ({ created_at }) => <Time at={created_at} />)
 ]
 
@@ -46,6 +73,19 @@ const nobody = (
   </Empty>
 )
 
-export const PeoplePage = () => (
-  <ListPage title="People" name="people" open={(id) => Route.go(placeOf(id))} empty={nobody} {...{ source, columns }} />
-)
+export const PeoplePage = ({ query }: PageProps) => {
+  const sorting = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  return (
+    <ListPage
+      title="People"
+      name="people"
+      open={(id) => Route.go(placeOf(id))}
+      empty={nobody}
+      source={sourceOf(sorting)}
+      {...{ columns, sorting }}
+    >
+      <Sorting.SortBy sorting={sorting} sorts={sorts} own="Known since" />
+      {sorting.sort !== undefined && <p class="hint">People who have calls</p>}
+    </ListPage>
+  )
+}

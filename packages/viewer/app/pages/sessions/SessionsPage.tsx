@@ -8,6 +8,7 @@ import { SumNote } from "../../parts/Costs.tsx"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import * as Sorting from "../../parts/Sorting.tsx"
 import { PlainTable } from "../../parts/Table.tsx"
 import { useLazy } from "../../parts/useLazy.ts"
 import * as LastList from "../../route/LastList.ts"
@@ -17,7 +18,7 @@ import * as Client from "../../server/Client.ts"
 import type { Me, Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import * as Copy from "../../text/Copy.ts"
-import { columnsOf } from "./columns.tsx"
+import { columnsOf, figureOf } from "./columns.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
@@ -29,6 +30,8 @@ const loadFirstMinute = () => import("./FirstMinute.tsx").then(({ FirstMinute })
 const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => SessionPeek)
 
 const peek = (session: string | null) => Route.amend({ peek: session })
+
+const sorts = ["last", "cost", "calls", "tokens", "errors", "duration"] as const
 
 const read = (query: Client.Query) => async (cursor: string | null, signal: AbortSignal) => {
   const page = await Client.api.listSessions({ ...Client.given(query), cursor: cursor ?? undefined }, { signal })
@@ -50,16 +53,18 @@ const useFirstSession = (isAwaited: boolean, rows: ReadonlyArray<Session>): void
 
 export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: URLSearchParams }) => {
   const filters = valuesOf(query, filterNames)
+  const { sort = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  const sorting = { ...sorted, sort }
   const peeked = query.get("peek")
   const SessionPeek = useLazy(loadPeek, peeked !== null)
   const pages = usePages(
     "sessions",
     {
-      read: read(filters),
+      read: read({ ...filters, ...Sorting.queryOf(sorting) }),
       idOf: ({ session }: Session) => session,
-      orderOf: ({ last_event_at }) => last_event_at
+      orderOf: (session) => figureOf(session, sort)
     },
-    JSON.stringify(filters),
+    JSON.stringify({ ...filters, sort, order: sorting.order }),
     refreshMs
   )
   const list = useRef<HTMLTableSectionElement>(null)
@@ -96,6 +101,7 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
         <h1 id="sessions-title">Sessions</h1>
         <PageHelp />
         {!isAwaited && <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />}
+        {!isAwaited && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
       {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}
@@ -111,6 +117,7 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
             keyOf={({ session }) => session}
             list={list}
             selection={selection}
+            sorting={sorting}
           />
           <SumNote of={pages.rows} />
           <More pages={pages} />

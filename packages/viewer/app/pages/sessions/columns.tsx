@@ -5,6 +5,7 @@ import { Colored } from "../../parts/Colored.tsx"
 import { sumColumn } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { CallsOf, SessionTitle } from "../../parts/SessionCells.tsx"
+import type * as Sorting from "../../parts/Sorting.tsx"
 import { type Column, number } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Session } from "../../server/Types.ts"
@@ -14,6 +15,24 @@ import * as Format from "../../text/Format.ts"
 const liveMs = 60_000
 
 const isLive = ({ last_event_at }: Session, now: number) => Math.abs(now - Date.parse(last_event_at)) < liveMs
+
+/** The figure of a list that is sorted: a session that moves in it is another row. */
+export const figureOf = (session: Session, sort: Sorting.Sort): string => {
+  switch (sort) {
+    case "cost":
+      return String(session.cost_usd)
+    case "calls":
+      return String(session.events)
+    case "tokens":
+      return String(session.input_tokens + session.output_tokens)
+    case "errors":
+      return String(session.errors)
+    case "duration":
+      return String(lasted(session))
+    case "last":
+      return session.last_event_at
+  }
+}
 
 const lasted = ({ first_event_at, last_event_at }: Session) => Date.parse(last_event_at) - Date.parse(first_event_at)
 
@@ -66,17 +85,25 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
       </>
     )
   },
-  number("Calls", (session) => (
-    <CallsOf session={session} failures={Route.to(["failures"], { session: session.session })} />
-  )),
-  number("Tokens", (session) => (
-    <>
-      <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
-      <small>
-        <Names names={session.models} />
-      </small>
-    </>
-  )),
+  number(
+    "Calls",
+    (session) => <CallsOf session={session} failures={Route.to(["failures"], { session: session.session })} />,
+    undefined,
+    "calls"
+  ),
+  number(
+    "Tokens",
+    (session) => (
+      <>
+        <Tokens input={session.input_tokens} cached={session.cache_read_tokens} output={session.output_tokens} />
+        <small>
+          <Names names={session.models} />
+        </small>
+      </>
+    ),
+    undefined,
+    "tokens"
+  ),
   sumColumn,
   number(
     "Repeated",
@@ -87,10 +114,15 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
     ),
     "The part of all bytes of requests and answers that had been recorded before"
   ),
-  number("Last call", (session) => (
-    <>
-      <Time at={session.last_event_at} />
-      <small title="From the first call to the last, as they were recorded">{Format.duration(lasted(session))}</small>
-    </>
-  ))
+  number(
+    "Last call",
+    (session) => (
+      <>
+        <Time at={session.last_event_at} />
+        <small title="From the first call to the last, as they were recorded">{Format.duration(lasted(session))}</small>
+      </>
+    ),
+    undefined,
+    "last"
+  )
 ]

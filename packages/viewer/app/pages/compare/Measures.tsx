@@ -1,4 +1,4 @@
-/** What a call of each version took and cost: how its durations are spread, and the mean of what it used. */
+/** What a session and a call of each version took and cost: how figures are spread, and the mean of what was used. */
 import { Colored } from "../../parts/Colored.tsx"
 import { number, Table } from "../../parts/Table.tsx"
 import type { UsageRow } from "../../server/Types.ts"
@@ -30,7 +30,35 @@ const priced = ({ cost_usd, events, unpriced_events }: UsageRow): number | null 
 
 const rounded = (value: number) => Format.short(Math.round(value))
 
-const measures: ReadonlyArray<Measure> = [
+const perSession = (sum: (usage: UsageRow) => number) => (usage: UsageRow) =>
+  usage.sessions === null || usage.sessions === 0 ? null : sum(usage) / usage.sessions
+
+const dollars = (value: number) => Format.dollars(value.toPrecision(3))
+
+const costOf = (of: "mean" | "median" | "p95") => (usage: UsageRow) =>
+  usage.cost_usd_per_session === null ? null : Number(usage.cost_usd_per_session[of])
+
+const ofSessions: ReadonlyArray<Measure> = [
+  { name: "Cost, mean", title: "What all cost divided by the sessions", of: costOf("mean"), show: dollars },
+  { name: "Cost, median", title: "Half of the sessions cost no more", of: costOf("median"), show: dollars },
+  { name: "Cost, p95", title: "95 % of the sessions cost no more", of: costOf("p95"), show: dollars },
+  {
+    name: "Calls",
+    title: "The mean of all sessions",
+    of: perSession(({ events }) => events),
+    show: (value) => value.toFixed(1),
+    isCost: false
+  },
+  {
+    name: "Tokens",
+    title: "The mean of all sessions, in and out",
+    of: perSession(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
+    show: rounded,
+    isCost: false
+  }
+]
+
+const ofCalls: ReadonlyArray<Measure> = [
   {
     name: "Duration, p50",
     title: "Half of the calls took no longer",
@@ -67,7 +95,7 @@ const measures: ReadonlyArray<Measure> = [
     name: "Cost",
     title: "The mean of all calls that have a price",
     of: priced,
-    show: (value) => Format.dollars(value.toPrecision(3))
+    show: dollars
   },
   {
     name: "Failed",
@@ -121,8 +149,17 @@ interface Props {
   readonly names: readonly [from: string, to: string]
 }
 
-export const PerCall = ({ after, before, names }: Props) => {
-  if (before === undefined || after === undefined) return null
+interface MeasuredProps {
+  readonly title: string
+  /** What is measured. */
+  readonly what: string
+  readonly measures: ReadonlyArray<Measure>
+  readonly before: UsageRow
+  readonly after: UsageRow
+  readonly names: Props["names"]
+}
+
+const Measured = ({ after, before, measures, names, title, what }: MeasuredProps) => {
   const bars = [before, after].map((usage, index) => ({
     title: (
       <Colored name={names[index]!}>
@@ -140,11 +177,11 @@ export const PerCall = ({ after, before, names }: Props) => {
   }))
   return (
     <section>
-      <h2>Each call</h2>
+      <h2>{title}</h2>
       <Table
-        label="Each call"
+        label={title}
         columns={[
-          { title: "Of a call", isHead: true, of: ({ name, title }) => <span title={title}>{name}</span> },
+          { title: what, isHead: true, of: ({ name, title }) => <span title={title}>{name}</span> },
           ...bars,
           number<Measure>("Change", (measure) => <Change {...{ after, before, measure }} />)
         ]}
@@ -152,5 +189,15 @@ export const PerCall = ({ after, before, names }: Props) => {
         keyOf={({ name }) => name}
       />
     </section>
+  )
+}
+
+export const Measures = ({ after, before, names }: Props) => {
+  if (before === undefined || after === undefined) return null
+  return (
+    <>
+      <Measured title="Each session" what="Of a session" measures={ofSessions} {...{ after, before, names }} />
+      <Measured title="Each call" what="Of a call" measures={ofCalls} {...{ after, before, names }} />
+    </>
   )
 }

@@ -1,0 +1,65 @@
+/** Lists and tables that are sorted by their figures. */
+import { describe, expect, it } from "vitest"
+import { rowOf, type World } from "./World.ts"
+
+export const define = (world: World) => {
+  describe("figures", () => {
+    it("sort the sessions by the titles of columns, and the place holds it", async () => {
+      const { page } = await world.visit("#/sessions")
+      const ids = () => page.locator(".sessions tbody .id").allInnerTexts()
+      await page.getByRole("button", { name: "Calls", exact: true }).click()
+      await page.waitForURL((url) => url.hash === "#/sessions?sort=calls")
+      // The run has more calls than any other session.
+      await expect.poll(async () => (await ids())[0]).toBe(world.session)
+      expect(await page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("descending")
+      await page
+        .getByRole("button", { name: "Calls ↓" })
+        .or(page.getByRole("button", { name: "Calls", exact: true }))
+        .click()
+      await page.waitForURL((url) => url.hash === "#/sessions?sort=calls&order=asc")
+      await expect
+        .poll(async () => (await ids()).includes(world.session) && (await ids())[0] !== world.session)
+        .toBe(true)
+      await page.getByLabel("Sorted by").selectOption("Cost")
+      await page.waitForURL((url) => url.hash === "#/sessions?sort=cost")
+      await page.goBack()
+      await expect.poll(async () => page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("ascending")
+    })
+
+    it("sort the sessions on a narrow page too", async () => {
+      const { page } = await world.visit("#/sessions", { width: 400, height: 800 })
+      await page.getByLabel("Sorted by").selectOption("Failed")
+      await page.waitForURL((url) => url.hash === "#/sessions?sort=errors")
+      await expect.poll(async () => (await page.locator(".sessions tbody .id").allInnerTexts())[0]).toBe(world.session)
+    })
+
+    it("say of people what their calls add up to", async () => {
+      const { page } = await world.visit("#/people?sort=cost")
+      await page.getByText("People who have calls").waitFor()
+      const cells = (await rowOf(page, "ada").innerText()).replaceAll(/\s+/g, " ")
+      expect(cells).toMatch(/^ada team: lighthouse 2 \d+ \d+ /)
+    })
+
+    it("sort models by their cost, with a row of totals and what a session costs", async () => {
+      const { page } = await world.visit("#/overview")
+      const table = page.getByRole("region", { name: "Model" })
+      await table.waitFor()
+      const costs = await table.locator("tbody td:nth-child(6)").allInnerTexts()
+      const known = costs.map((text) => Number(/[\d.]+/.exec(text)?.[0] ?? -1))
+      expect(known).toEqual(known.toSorted((a, b) => b - a))
+      expect((await table.locator("tfoot").innerText()).replaceAll(/\s+/g, " ")).toMatch(/^Total \d+ \d+ /)
+      await table.getByRole("button", { name: "Calls" }).click()
+      const calls = (await table.locator("tbody td:nth-child(3)").allInnerTexts()).map(Number)
+      expect(calls).toEqual(calls.toSorted((a, b) => b - a))
+    })
+
+    it("compare what a session of two versions costs", async () => {
+      const { page } = await world.visit("#/agents/keeper/compare?from=1.4&to=1.5")
+      const table = page.getByRole("region", { name: "Each session" })
+      await table.waitFor()
+      expect((await table.getByRole("row").filter({ hasText: "Calls" }).innerText()).replaceAll(/\s+/g, " ")).toMatch(
+        /^Calls \d+\.\d 1\.0 ▼ −\d+%$/
+      )
+    })
+  })
+}
