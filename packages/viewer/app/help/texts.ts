@@ -28,15 +28,16 @@ export const texts: Readonly<Record<string, HelpText>> = {
   },
   "agents 2": {
     sentences: [
-      "Two versions of an agent beside each other: what a call takes and costs, and what changed in instructions, tools and parameters.",
-      "Figures are of one call on average, so that versions with different numbers of calls compare."
+      "Two versions of an agent beside each other: what a session and a call take and cost, and what changed in instructions, tools and parameters.",
+      "Figures are of one session or one call, so that versions with different numbers of them compare."
     ],
     docs: ["viewer", "the-other-pages"]
   },
   "calls 0": {
     sentences: [
       "The calls of all sessions, the one that was recorded last first. The filters choose among them.",
-      "Times of the filters are those of the calls; the list is in the order of their recording."
+      "Sort them by how long they took, what they cost or their tokens to see the largest first; calls without that figure are left out.",
+      "Times of the filters are those of the calls; the list that is not sorted is in the order of their recording."
     ],
     docs: ["api", "filters-of-events"]
   },

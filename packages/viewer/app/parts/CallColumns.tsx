@@ -13,6 +13,7 @@ interface Places {
 export const callColumnsOf = ({ toCall, toSession }: Places): ReadonlyArray<Column<ListedEvent>> => [
   {
     title: "When",
+    sort: "last",
     of: (call) => (
       <a href={toCall(call)}>
         <Time at={call.received_at} />

@@ -15,12 +15,14 @@ export interface Sorting {
   /** Undefined for the list's own order. */
   readonly sort: Sort | undefined
   readonly order: "asc" | "desc"
+  /** Whether the highest is always first. */
+  readonly isOneWay?: boolean
   readonly set: (sort: Sort | undefined, order: "asc" | "desc") => void
 }
 
 /** Sorts by something, the highest first; by the same again, the other way round. */
-const turn = ({ order, set, sort }: Sorting, next: Sort): void =>
-  set(next, next === sort && order === "desc" ? "asc" : "desc")
+const turn = ({ isOneWay = false, order, set, sort }: Sorting, next: Sort): void =>
+  set(next, next === sort && order === "desc" && !isOneWay ? "asc" : "desc")
 
 const isSort = (name: string | null): name is Sort => name !== null && name in names
 
@@ -92,7 +94,7 @@ export const SortBy = ({ own, sorting, sorts }: SortByProps) => (
         ))}
       </select>
     </label>
-    {sorting.sort !== undefined && (
+    {sorting.sort !== undefined && sorting.isOneWay !== true && (
       <button
         type="button"
         class="quiet"

@@ -34,7 +34,7 @@ export const define = (world: World) => {
       const selected = page.getByRole("option", { selected: true })
       await selected.filter({ hasText: "Sessions" }).waitFor()
       await page.keyboard.press("ArrowDown")
-      await selected.filter({ hasText: "Live" }).waitFor()
+      await selected.filter({ hasText: "Calls" }).waitFor()
       expect(await problemsOf(page)).toEqual([])
       await page.keyboard.press("Escape")
       await expect.poll(() => page.getByRole("dialog").count()).toBe(0)

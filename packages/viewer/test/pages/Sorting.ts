@@ -33,6 +33,16 @@ export const define = (world: World) => {
       await expect.poll(async () => (await page.locator(".sessions tbody .id").allInnerTexts())[0]).toBe(world.session)
     })
 
+    it("sort the calls of all sessions, the slowest first", async () => {
+      const { page } = await world.visit("#/calls")
+      await page.getByRole("button", { name: "Took" }).click()
+      await page.waitForURL((url) => url.hash === "#/calls?sort=duration")
+      const took = () => page.locator("tbody td:nth-child(7)").allInnerTexts()
+      await expect.poll(async () => (await took())[0]).toBe("1.2 s")
+      // Calls whose durations are not known are left out.
+      expect(new Set(await took()).has("–")).toBe(false)
+    })
+
     it("say of people what their calls add up to", async () => {
       const { page } = await world.visit("#/people?sort=cost")
       await page.getByText("People who have calls").waitFor()

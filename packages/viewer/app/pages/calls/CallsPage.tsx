@@ -1,4 +1,4 @@
-/** `#/calls`: the calls of all sessions, the one that was recorded last first. Filters are in the place. */
+/** `#/calls`: the calls of all sessions, the one that was recorded last first, or sorted. Filters are in the place. */
 import { useEffect, useRef } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
@@ -6,6 +6,7 @@ import { callColumnsOf } from "../../parts/CallColumns.tsx"
 import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
+import * as Sorting from "../../parts/Sorting.tsx"
 import { Table } from "../../parts/Table.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
@@ -19,6 +20,8 @@ const names = ["agent", "agent_version", "person", "model"] as const
 
 /** Few look for a session here; who comes from one sees that. */
 const namesIn = (query: URLSearchParams) => (query.has("session") ? ([...names, "session"] as const) : names)
+
+const sorts = ["last", "duration", "cost", "tokens"] as const
 
 const pageRows = 100
 
@@ -35,9 +38,13 @@ export const CallsPage = ({ query }: PageProps) => {
   const filterNames = namesIn(query)
   const values = valuesOf(query, filterNames)
   const filters = { ...values, ...namesOf(query, ["failure"]) }
+  const { sort = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  const sorting = { ...sorted, sort, isOneWay: true }
   const read = (cursor: string | null, signal: AbortSignal) =>
-    Events.readLatest(Client.given(filters), cursor, pageRows, signal)
-  const pages = usePages("calls", { read, idOf }, JSON.stringify(filters))
+    sort === "last"
+      ? Events.readLatest(Client.given(filters), cursor, pageRows, signal)
+      : Events.readSorted(Client.given({ ...filters, sort }), cursor, pageRows, signal)
+  const pages = usePages("calls", { read, idOf }, JSON.stringify({ ...filters, sort }))
   const { again, error, hasMore, isLoading, rows } = pages
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(idOf(rows[index]!))))
@@ -56,6 +63,7 @@ export const CallsPage = ({ query }: PageProps) => {
           set={(changes) => Route.amend(changes, "go")}
           mayFail={failure === null}
         />
+        <Sorting.SortBy sorting={sorting} sorts={sorts} />
       </div>
       {failure !== null && failure !== undefined && (
         <p class="hint">
@@ -67,7 +75,7 @@ export const CallsPage = ({ query }: PageProps) => {
       {isEmpty && isLoading && <Loading what="the calls" />}
       {isRead && hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
       {isRead && !hasMore && <Empty title="No call matches" />}
-      {!isEmpty && <Table label="Calls" columns={columns} keyOf={idOf} {...{ rows, list, selection }} />}
+      {!isEmpty && <Table label="Calls" columns={columns} keyOf={idOf} {...{ rows, list, selection, sorting }} />}
       {!isEmpty && <More pages={pages} />}
     </section>
   )

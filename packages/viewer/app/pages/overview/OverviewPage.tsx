@@ -106,7 +106,9 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
             rows={usage.bySlot.toReversed()}
             total={usage.whole}
             keyOf={(row) => String(Period.slotOf(row))}
-            failuresOf={(row) => failures(timesOf(period, Period.slotOf(row)))}
+            failuresOf={(row) =>
+              failures(row === usage.whole ? { after, before } : timesOf(period, Period.slotOf(row)))
+            }
             nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
           />
           <UsageTable

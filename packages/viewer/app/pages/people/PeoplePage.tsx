@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { SumCost } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
+import { FailedCount } from "../../parts/Failures.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { ListPage } from "../../parts/ListPage.tsx"
 import * as Sorting from "../../parts/Sorting.tsx"
@@ -41,8 +42,9 @@ const noCalls = <span class="soft">none</span>
 const figure = (
   title: string,
   sort: Sorting.Sort | undefined,
-  of: (usage: UsageRow) => ComponentChildren
-): Column<PersonWithUsage> => number(title, ({ usage }) => (usage === null ? noCalls : of(usage)), undefined, sort)
+  of: (usage: UsageRow, person: string) => ComponentChildren
+): Column<PersonWithUsage> =>
+  number(title, ({ person_id, usage }) => (usage === null ? noCalls : of(usage, person_id)), undefined, sort)
 
 const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   {
@@ -56,7 +58,9 @@ const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   },
   figure("Sessions", undefined, ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions))),
   figure("Calls", "calls", ({ events }) => Format.count(events)),
-  figure("Failed", "errors", ({ errors }) => (errors > 0 ? <span class="bad">{Format.count(errors)}</span> : 0)),
+  figure("Failed", "errors", ({ errors }, person) =>
+    errors > 0 ? <FailedCount count={errors} to={Route.to(["failures"], { person })} /> : 0
+  ),
   figure("Tokens", "tokens", (usage) => (
     <Tokens input={usage.input_tokens} cached={usage.cache_read_tokens} output={usage.output_tokens} />
   )),
