@@ -1,5 +1,6 @@
 /** The pages in a browser, in one file so that they share it: starting one takes longer than most tests. */
 import * as Agents from "./pages/Agents.ts"
+import * as Bulk from "./pages/Bulk.ts"
 import * as Call from "./pages/Call.ts"
 import * as Damaged from "./pages/Damaged.ts"
 import * as Diff from "./pages/Diff.ts"
@@ -35,6 +36,7 @@ for (const { define } of [
   Steps,
   Texts,
   Threads,
+  Bulk,
   Call,
   Diff,
   Agents,

@@ -110,7 +110,11 @@ export const texts: Readonly<Record<string, HelpText>> = {
     docs: ["viewer", "the-other-pages"]
   },
   "people 1": {
-    sentences: ["What the calls for this person add up to, and their latest sessions.", cost],
+    sentences: [
+      "What the calls for this person add up to, and their latest sessions.",
+      "Below: erasing the person for good, with a key of the scope admin.",
+      cost
+    ],
     docs: ["viewer", "the-other-pages"]
   },
   "record 0": {
@@ -132,6 +136,7 @@ export const texts: Readonly<Record<string, HelpText>> = {
       "A session is one conversation or run of an agent: all calls that belong together. The latest is on top.",
       "Tokens are what its calls sent and were answered, and how much of it came from the provider's cache.",
       "Repeated is the part of all recorded bytes that had been recorded before: an agent sends its history again with each call.",
+      "Select sessions to compare two of them, to export them, or to erase them.",
       cost
     ],
     docs: ["viewer", "sessions"]

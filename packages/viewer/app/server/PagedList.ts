@@ -91,6 +91,11 @@ export class PagedList<A> {
     return [...rows, ...more.filter((row) => !ids.has(this.#source.idOf(row)))]
   }
 
+  /** Leaves out a row that is known to be gone. */
+  remove(id: string): void {
+    this.#set({ rows: this.#state.rows.filter((row) => this.#source.idOf(row) !== id) })
+  }
+
   /** Reads the beginning again. Rows that are no longer there were erased. */
   async refresh(): Promise<void> {
     if (this.#isRefreshing || isTooEarly(this.#state.error)) return

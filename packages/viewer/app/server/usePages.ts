@@ -8,6 +8,8 @@ export interface Pages<A> extends Pick<State<A>, "rows" | "isLoading" | "error" 
   readonly hasMore: boolean
   readonly more: () => void
   readonly again: () => void
+  /** Leaves out a row that is known to be gone. */
+  readonly remove: (id: string) => void
 }
 
 /** Lists that were left, so that coming back shows them at once, and as far as they were read. */
@@ -73,6 +75,7 @@ export const usePages = <A>(
     isReadingMore: state.isReadingMore,
     hasMore: state.next !== null,
     more: useCallback(() => void list.current?.more(), []),
-    again: useCallback(() => setRound((round) => round + 1), [])
+    again: useCallback(() => setRound((round) => round + 1), []),
+    remove: useCallback((id) => list.current?.remove(id), [])
   }
 }

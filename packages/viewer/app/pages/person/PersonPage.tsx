@@ -1,5 +1,5 @@
 /** `#/people/{id}`: what is known of a person, and their sessions. */
-import { useEffect } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { Colored } from "../../parts/Colored.tsx"
 import { sumColumn, SumNote } from "../../parts/Costs.tsx"
@@ -18,22 +18,25 @@ import type { Session } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { plain } from "../../text/Hidden.ts"
 import { Plain } from "../../text/Plain.tsx"
+import { ErasePerson } from "./ErasePerson.tsx"
 
 /** Sessions that the page lists; the link above them leads to all. */
 const shownSessions = 10
 
 const read = (id: string) => async (signal: AbortSignal) => {
-  const [person, usage, { sessions }] = await Promise.all([
+  const [person, usage, { total }, { sessions }] = await Promise.all([
     api.getPerson({ person_id: id }, { signal }),
     Lists.usage({ group_by: "agent", person: id }, signal),
+    api.readUsage({ person: id, limit: 1 }, { signal }),
     api.listSessions({ person: id, limit: shownSessions }, { signal })
   ])
-  return { person, usage, sessions }
+  return { person, usage, total, sessions }
 }
 
-export const PersonPage = ({ rest }: PageProps) => {
+export const PersonPage = ({ me, rest }: PageProps) => {
   const id = rest[0]!
   const { again, error, value } = useAnswer(read(id), id)
+  const [isErased, setErased] = useState(false)
   useEffect(() => void (document.title = `${plain(id)} · Tachograph`), [id])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the person" />
@@ -47,31 +50,49 @@ export const PersonPage = ({ rest }: PageProps) => {
           <Time at={value.person.created_at} />
         </p>
       </div>
-      <h2>What their calls add up to</h2>
-      <UsageTable
-        title="Agent"
-        rows={value.usage}
-        keyOf={({ agent }) => agent ?? ""}
-        failuresOf={({ agent }) => Route.to(["failures"], { agent, person: id })}
-        nameOf={({ agent }) => (
-          <Colored name={agent ?? ""}>
-            <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />
-          </Colored>
-        )}
+      {!isErased && <Known value={value} id={id} />}
+      <ErasePerson
+        me={me}
+        id={id}
+        calls={value.total?.events ?? 0}
+        sessions={value.total === null ? 0 : value.total.sessions}
+        onErased={() => setErased(true)}
       />
-      <h2>Their latest sessions</h2>
-      <SessionsTable sessions={value.sessions} />
-      <h2>Properties</h2>
-      {Object.keys(value.person.properties).length === 0 ? (
-        <p class="hint">None were recorded.</p>
-      ) : (
-        <div class="fold">
-          <Value value={value.person.properties} />
-        </div>
-      )}
     </section>
   )
 }
+
+interface KnownProps {
+  readonly id: string
+  readonly value: Awaited<ReturnType<ReturnType<typeof read>>>
+}
+
+const Known = ({ id, value }: KnownProps) => (
+  <>
+    <h2>What their calls add up to</h2>
+    <UsageTable
+      title="Agent"
+      rows={value.usage}
+      keyOf={({ agent }) => agent ?? ""}
+      failuresOf={({ agent }) => Route.to(["failures"], { agent, person: id })}
+      nameOf={({ agent }) => (
+        <Colored name={agent ?? ""}>
+          <Link to={Route.to(["sessions"], { person: id, agent })} text={agent ?? ""} />
+        </Colored>
+      )}
+    />
+    <h2>Their latest sessions</h2>
+    <SessionsTable sessions={value.sessions} />
+    <h2>Properties</h2>
+    {Object.keys(value.person.properties).length === 0 ? (
+      <p class="hint">None were recorded.</p>
+    ) : (
+      <div class="fold">
+        <Value value={value.person.properties} />
+      </div>
+    )}
+  </>
+)
 
 const columns: ReadonlyArray<Column<Session>> = [
   {

@@ -19,6 +19,7 @@ import type { Me, Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import * as Copy from "../../text/Copy.ts"
 import { columnsOf, figureOf } from "./columns.tsx"
+import { useChosen } from "./useChosen.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
@@ -26,6 +27,8 @@ const refreshMs = 5_000
 const filterNames = ["agent", "agent_version", "person", "model"] as const
 
 const loadFirstMinute = () => import("./FirstMinute.tsx").then(({ FirstMinute }) => FirstMinute)
+
+const loadBulk = () => import("./Bulk.tsx").then(({ Bulk }) => Bulk)
 
 const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => SessionPeek)
 
@@ -74,6 +77,8 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
     (index) => Route.go(Route.to(["sessions", pages.rows[index]!.session])),
     (index) => peek(pages.rows[index]!.session)
   )
+  const chosen = useChosen(pages.rows, selection)
+  const Bulk = useLazy(loadBulk, chosen.everChosen)
   // What is looked at follows the selection.
   useEffect(() => {
     const row = pages.rows[selection]
@@ -112,7 +117,7 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
         <>
           {pages.error !== undefined && <Outdated error={pages.error} />}
           <PlainTable
-            columns={columnsOf(now, (session) => peek(peeked === session ? null : session))}
+            columns={[chosen.column, ...columnsOf(now, (session) => peek(peeked === session ? null : session))]}
             rows={pages.rows}
             keyOf={({ session }) => session}
             list={list}
@@ -123,6 +128,7 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
           <More pages={pages} />
         </>
       )}
+      {Bulk !== undefined && <Bulk me={me} chosen={chosen} shown={pages.rows.length} remove={pages.remove} />}
       {peeked !== null && SessionPeek !== undefined && (
         <SessionPeek key={peeked} id={peeked} close={() => peek(null)} />
       )}

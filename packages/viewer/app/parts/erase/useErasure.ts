@@ -1,0 +1,60 @@
+/** Erases one after the other, and adds up what the server says of each. */
+import type { ErasureReceipt } from "@tachograph/client/api"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { type ServerError, toError } from "../../server/Client.ts"
+
+export interface Erasure {
+  /** How many there are, and how many of them were tried. */
+  readonly of: number
+  readonly tried: number
+  readonly isRunning: boolean
+  readonly receipt: ErasureReceipt
+  readonly erased: ReadonlyArray<string>
+  readonly failed: ReadonlyArray<{ readonly id: string; readonly error: ServerError }>
+}
+
+const nothing: ErasureReceipt = { events: 0, sessions: 0, pieces: 0, bytes: 0, damaged: 0 }
+
+const sumOf = (one: ErasureReceipt, other: ErasureReceipt): ErasureReceipt => ({
+  events: one.events + other.events,
+  sessions: one.sessions + other.sessions,
+  pieces: one.pieces + other.pieces,
+  bytes: one.bytes + other.bytes,
+  damaged: one.damaged + other.damaged
+})
+
+/** `onErased` is called with each that is gone. What comes after is left where `stop` was called, or the page is left. */
+export const useErasure = (
+  erase: (id: string) => Promise<ErasureReceipt>,
+  onErased: (id: string) => void = () => {}
+) => {
+  const [state, setState] = useState<Erasure>()
+  const run = useRef(0)
+  useEffect(() => () => void run.current++, [])
+  return {
+    state,
+    stop: () => {
+      run.current++
+      setState((state) => state && { ...state, isRunning: false })
+    },
+    clear: () => setState(undefined),
+    start: async (ids: ReadonlyArray<string>): Promise<void> => {
+      const own = ++run.current
+      let now: Erasure = { of: ids.length, tried: 0, isRunning: true, receipt: nothing, erased: [], failed: [] }
+      setState(now)
+      for (const id of ids) {
+        try {
+          const receipt = await erase(id)
+          now = { ...now, receipt: sumOf(now.receipt, receipt), erased: [...now.erased, id] }
+          onErased(id)
+        } catch (error) {
+          now = { ...now, failed: [...now.failed, { id, error: toError(error) }] }
+        }
+        const isStopped = own !== run.current
+        now = { ...now, tried: now.tried + 1, isRunning: !isStopped && now.tried + 1 < ids.length }
+        setState(now)
+        if (isStopped) return
+      }
+    }
+  }
+}
