@@ -40,6 +40,7 @@ const cases: Readonly<Record<string, Case>> = {
   search: { args: () => ["refund 473"], prints: new RegExp(session) },
   usage: { args: () => ["--by", "agent"], prints: /^support +7 +14 /m },
   compare: { args: () => ["support", "v1", "v2"], prints: /instructions/ },
+  diff: { args: () => [session, session], prints: new RegExp(session) },
   storage: { prints: /^project +other project +1 /m },
   verify: { prints: /^Verified 38 events .* 2 projects: nothing is wrong$/m },
   reindex: { prints: /^other project .* 1$/m },
