@@ -91,6 +91,16 @@ export const EventSummaryOnWire = EventSummary.pipe(
   Schema.encodeKeys({ ...snakeKeys(EventSummary.fields), id: "event_id" })
 )
 
+const listedFields = {
+  ...EventSummary.fields,
+  /** The call that tried it again, with `retried`. */
+  retriedBy: Schema.optionalKey(EventId)
+}
+
+const ListedEvent = Schema.Struct(listedFields)
+  .pipe(Schema.encodeKeys({ ...snakeKeys(listedFields), id: "event_id" }))
+  .annotate({ identifier: "ListedEvent" })
+
 /** The names of an event's fields but its payload. */
 export const envelopeKeys = {
   ...snakeKeys(EventReceipt.fields),
@@ -175,6 +185,17 @@ const highestFirst = Violation.check<{ readonly sort?: string; readonly order?: 
     : undefined
 )
 
+/** Calls that were tried again are calls that failed, in the order of recording. */
+const retriedFits = Violation.check<{
+  readonly retried?: string
+  readonly sort?: string
+  readonly error?: string
+}>((query) => {
+  if (query.retried === undefined) return undefined
+  if (!Sorted.isPlain(query)) return Violation.valueError("calls that were tried again have no sort")
+  return query.error === "false" ? Violation.valueError("calls that did not fail were not tried again") : undefined
+})
+
 export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.post("createEvent", "/events", {
     headers: { [idempotencyKeyHeader]: Schema.optionalKey(IdempotencyKey) },
@@ -190,13 +211,15 @@ export class Events extends HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("listEvents", "/events", {
     query: Schema.Struct({
       ...filters,
+      /** Only calls that failed and were tried again. */
+      retried: Schema.optionalKey(Schema.Literal("true")),
       after_event: Schema.optionalKey(EventId),
       before_event: Schema.optionalKey(EventId),
       ...Page.query(listCursor),
       sort: Sorted.CallSort,
       order: Sorted.Order
-    }).check(Sorted.cursorFits(listCursor), highestFirst),
-    success: Page.of("EventPage", "events", EventSummaryOnWire, listCursor),
+    }).check(Sorted.cursorFits(listCursor), highestFirst, retriedFits),
+    success: Page.of("EventPage", "events", ListedEvent, listCursor),
     error: EventDamaged
   }).annotate(OpenApi.Summary, "List events without their payloads, in the order of recording or sorted by a figure"),
   HttpApiEndpoint.get("streamEvents", "/events/stream", {

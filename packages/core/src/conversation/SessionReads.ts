@@ -15,6 +15,7 @@ import { StaleSessions } from "../sessions/StaleSessions.ts"
 import type { Result } from "../storage/Result.ts"
 import type { ConfigurationPage, ConfigurationQuery } from "./Configurations.ts"
 import type { NumberedPage } from "./NumberedPage.ts"
+import * as RetriedCalls from "./RetriedCalls.ts"
 import type { CallQuery, SessionCall, Source } from "./SessionCalls.ts"
 import type { MessagePage, MessageQuery } from "./SessionMessages.ts"
 import { SessionReader } from "./SessionReader.ts"
@@ -34,6 +35,8 @@ export interface SessionReads {
     session: SessionId,
     query: CallQuery
   ) => Result<NumberedPage<SessionCall>, SessionNotFound | EventNotFound | EventDamaged>
+  /** The calls of all sessions that failed and were tried again. `limit` counts the failed calls that are looked at. */
+  readonly listRetriedCalls: (query: EventPages.EventListQuery) => Result<RetriedCalls.RetriedPage, EventDamaged>
 }
 
 type ConfigurationListQuery = Omit<ConfigurationQuery, "fromMs" | "toMs"> & EventPages.Period
@@ -49,6 +52,9 @@ export const make = Effect.fnUntraced(function* (source: Source) {
   return {
     listMessages: inProject("listMessages", sessionReader.listMessages),
     listCalls: inProject("listCalls", sessionReader.listCalls),
+    listRetriedCalls: inProject("listRetriedCalls", (project, query: EventPages.EventListQuery) =>
+      RetriedCalls.list(source, sessionReader, project, query)
+    ),
     listConfigurations: inProject("listConfigurations", (project, { from, to, ...query }: ConfigurationListQuery) =>
       sessionReader.listConfigurations(project, { ...query, ...EventPages.callsBetween(from, to) })
     )

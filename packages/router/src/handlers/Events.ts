@@ -24,6 +24,14 @@ export const operations = Effect.gen(function* () {
       const { limit = defaultLimit, order = "asc", sort = "last" } = query
       const filter = { ...EventFilter.of(query), above: query.after_event, below: query.before_event, limit }
       const { plain, sorted } = Events.listCursor
+      if (query.retried === "true") {
+        const { events, next } = yield* recorder.listRetriedCalls({
+          ...filter,
+          order,
+          after: plain.decode(query.cursor)
+        })
+        return { events, next_cursor: plain.encode(next) }
+      }
       if (sort === "last") {
         const { events, next } = yield* recorder.listEvents({ ...filter, order, after: plain.decode(query.cursor) })
         return { events, next_cursor: plain.encode(next) }

@@ -2,7 +2,7 @@
 import { callSorts } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as Access from "../access/Access.ts"
 import * as ErrorMessages from "../access/ErrorMessages.ts"
 import * as Filters from "../access/Filters.ts"
@@ -13,6 +13,7 @@ import * as Output from "../terminal/Output.ts"
 const examples = [
   { command: "tachograph calls --errors --after 24h", description: "Which calls of the last day failed" },
   { command: "tachograph calls --sort duration --after today", description: "The slowest calls of today" },
+  { command: "tachograph calls --retried --after 24h", description: "Which of them were tried again" },
   { command: "tachograph calls --stop-reason length", description: "Which answers were cut off" },
   {
     command: "tachograph calls --session checkout-4711 --url https://tachograph.example.com --json",
@@ -27,6 +28,10 @@ export const calls = Command.make(
     ...Filters.ofCalls,
     errors: Filters.failedCalls,
     failure: Filters.failure,
+    retried: Flag.Boolean("retried").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Only calls that failed and were tried again, each with the call that did")
+    ),
     stopReason: Filters.text(
       "stop-reason",
       "REASON",
@@ -42,6 +47,7 @@ export const calls = Command.make(
       ...(yield* Filters.queryOf(flags)),
       error: Option.getOrUndefined(flags.errors),
       failure: Option.getOrUndefined(flags.failure),
+      retried: flags.retried ? (true as const) : undefined,
       stop_reason: Option.getOrUndefined(flags.stopReason),
       ...Filters.sortOf(flags),
       order: "desc" as const

@@ -1,5 +1,5 @@
 /** A call as one line for people. */
-import type { EventSummary } from "@tachograph/client/api"
+import type { EventSummary, ListedEvent } from "@tachograph/client/api"
 import * as Failure from "./Failure.ts"
 import * as Figures from "./Figures.ts"
 import * as Rebuilt from "./Rebuilt.ts"
@@ -23,8 +23,8 @@ const tokens = (event: EventSummary): string => {
     : `${Figures.integer(sent ?? 0)}${Figures.cached(read)} → ${Figures.integer(got ?? 0)} tokens`
 }
 
-/** When it was, whose it was, what it took, how it ended, and its id. `message` is the error's, if it is one. */
-export const of = (event: EventSummary, message: string | null): string =>
+/** When it was, whose it was, what it took, how it ended, what tried it again, and its id. `message` is the error's, if it is one. */
+export const of = (event: EventSummary & Pick<ListedEvent, "retried_by">, message: string | null): string =>
   [
     Style.dim((event.occurred_at ?? event.received_at).slice(0, 19).replace("T", " ")),
     name(`${event.agent} ${event.agent_version}`),
@@ -38,6 +38,7 @@ export const of = (event: EventSummary, message: string | null): string =>
     event.error_type === null
       ? name(event.stop_reason)
       : Style.red(`failed: ${Failure.of(event, message, errorCharacters)}`),
+    event.retried_by === undefined ? "" : `retried by ${event.retried_by}`,
     Style.dim(event.event_id)
   ]
     .filter((part) => part !== "")

@@ -70,6 +70,39 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await retriesOf(session, { order: "desc", limit: "1" })).toEqual([[7, 5]])
     })
 
+    it("lists the calls of all sessions that were tried again, each with what tried it", async () => {
+      const messages = [user("Is it far?")]
+      const record = async (session: string, outputs: ReadonlyArray<object>) => {
+        const ids: Array<string> = []
+        for (const output of outputs) ids.push(await chat(session, messages, output, { agent: "retrier" }))
+        return ids
+      }
+      const [first, second, third] = await record("tried thrice", [failed, failed, answered("No.")])
+      await record("given up", [failed])
+      await record("went well", [answered("No."), answered("Yes.")])
+      const [fourth, fifth] = await record("tried twice", [failed, answered("Yes.")])
+      const list = (query: string) => fixture().client.get(`/api/v1/events?agent=retrier&retried=true${query}`)
+      const { body } = await list("")
+      const retried = (body: any) => body.events.map((event: any) => [event.event_id, event.retried_by])
+      expect(retried(body)).toEqual([
+        [first, second],
+        [second, third],
+        [fourth, fifth]
+      ])
+      expect(body.next_cursor).toBeNull()
+      expect(body.events[0].error_type).toBe("overloaded_error")
+      // Each page looks at two calls that failed.
+      const page = (await list("&order=desc&limit=2")).body
+      expect(retried(page)).toEqual([[fourth, fifth]])
+      expect(retried((await list(`&order=desc&limit=2&cursor=${page.next_cursor}`)).body)).toEqual([
+        [second, third],
+        [first, second]
+      ])
+      expect(
+        await Promise.all(["&sort=cost", "&error=false"].map(async (query) => (await list(query)).status))
+      ).toEqual([422, 422])
+    })
+
     it.each<[string, object, object]>([
       ["another model", { model: "n" }, {}],
       ["other parameters", { temperature: 0.5 }, {}],

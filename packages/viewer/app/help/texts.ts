@@ -37,7 +37,8 @@ export const texts: Readonly<Record<string, HelpText>> = {
     sentences: [
       "The calls of all sessions, the one that was recorded last first. The filters choose among them.",
       "Sort them by how long they took, what they cost or their tokens to see the largest first; calls without that figure are left out.",
-      "Times of the filters are those of the calls; the list that is not sorted is in the order of their recording."
+      "Times of the filters are those of the calls; the list that is not sorted is in the order of their recording.",
+      "A call was tried again if it failed and its session asked the same once more. Sessions are read for it, which takes longer."
     ],
     docs: ["api", "filters-of-events"]
   },

@@ -44,5 +44,17 @@ export const callColumnsOf = ({ toCall, toSession }: Places): ReadonlyArray<Colu
   },
   { title: "Model", of: (call) => <Model call={call} /> },
   ...numbers,
-  { title: "Ended", of: (call) => <Ended call={call} /> }
+  {
+    title: "Ended",
+    of: (call) => (
+      <>
+        <Ended call={call} />
+        {call.retried_by !== undefined && (
+          <small>
+            tried again by <a href={toCall({ ...call, event_id: call.retried_by })}>this call</a>
+          </small>
+        )}
+      </>
+    )
+  }
 ]

@@ -29,8 +29,12 @@ export const byName = (name: string | null): Period => all.find((period) => peri
 const startOf = (day: string): number => Clock.timeOf(Date.parse(day))
 const afterDay = (day: string): string => Clock.dayOf(Date.parse(day) + Clock.dayMs)
 
+/** How a place names the day on which it is opened. */
+export const today = "today"
+
 /** The hours of a day. Undefined for what is none. */
-export const ofDay = (day: string | null): Period | undefined => {
+export const ofDay = (named: string | null): Period | undefined => {
+  const day = named === today ? dayOf(Date.now()) : named
   if (day === null || !/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) return undefined
   const title = Format.weekday(new Date(startOf(day)).toISOString())
   const count = Math.ceil((startOf(afterDay(day)) - startOf(day)) / Clock.hourMs)

@@ -1,5 +1,5 @@
 /** What the server answers. */
-import type { EventSummary, SessionMessage } from "@tachograph/client/api"
+import type { ListedEvent as AnsweredEvent, SessionMessage } from "@tachograph/client/api"
 
 export type {
   AgentVersion,
@@ -23,7 +23,7 @@ export type {
 } from "@tachograph/client/api"
 
 /** An event of a list, or what stands where a damaged one would. */
-export type ListedEvent = EventSummary & { readonly is_damaged?: boolean }
+export type ListedEvent = AnsweredEvent & { readonly is_damaged?: boolean }
 
 export interface Message extends SessionMessage {
   /** Of who speaks, where a provider has it. */

@@ -31,6 +31,7 @@ export interface Operations {
       readonly before?: string | undefined
       readonly received_after?: string | undefined
       readonly received_before?: string | undefined
+      readonly retried?: true | undefined
       readonly after_event?: string | undefined
       readonly before_event?: string | undefined
       readonly limit?: number | undefined
@@ -39,7 +40,7 @@ export interface Operations {
       readonly order?: "asc" | "desc" | undefined
     }
     answer: Types.EventPage
-    row: Types.EventSummary
+    row: Types.ListedEvent
     error: Types.Unauthorized | Types.Forbidden | Types.ValidationError | Types.EventDamaged | Types.Overloaded | Types.StorageUnavailable | Types.AuthorizationUnavailable
   }
 

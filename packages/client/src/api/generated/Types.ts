@@ -216,7 +216,7 @@ export interface EventNotFound {
 export type EventOutput = Readonly<Record<string, unknown>>
 
 export interface EventPage {
-  readonly events: ReadonlyArray<EventSummary>
+  readonly events: ReadonlyArray<ListedEvent>
   readonly next_cursor: string | null
 }
 
@@ -281,6 +281,10 @@ export interface Healthy {
 
 export interface IdempotencyKeyReused {
   readonly type: "idempotency-key-reused"
+}
+
+export interface ListedEvent extends EventSummary {
+  readonly retried_by?: string | undefined
 }
 
 export interface Me {

@@ -1,4 +1,4 @@
-/** `#/calls`: the calls of all sessions, the one that was recorded last first, or sorted. Filters are in the place. */
+/** `#/calls`: the calls of all sessions, the one that was recorded last first, or sorted; or those that were tried again. Filters are in the place. */
 import { useEffect, useRef } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
@@ -37,7 +37,7 @@ const columns = callColumnsOf({
 export const CallsPage = ({ query }: PageProps) => {
   const filterNames = namesIn(query)
   const values = valuesOf(query, filterNames)
-  const filters = { ...values, ...namesOf(query, ["failure"]) }
+  const filters = { ...values, ...namesOf(query, ["failure", "retried"]) }
   const { sort = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
   const sorting = { ...sorted, sort, isOneWay: true }
   const read = (cursor: string | null, signal: AbortSignal) =>
@@ -52,6 +52,7 @@ export const CallsPage = ({ query }: PageProps) => {
   const isEmpty = rows.length === 0
   const isRead = isEmpty && !isLoading && error === undefined
   const { failure } = filters
+  const isRetried = filters["retried"] === "true"
   return (
     <section class="page">
       <div class="page-head">
@@ -61,9 +62,10 @@ export const CallsPage = ({ query }: PageProps) => {
           names={filterNames}
           values={values}
           set={(changes) => Route.amend(changes, "go")}
-          mayFail={failure === null}
+          mayFail={failure === null && !isRetried}
         />
-        <Sorting.SortBy sorting={sorting} sorts={sorts} />
+        <RetriedOnly isOn={isRetried} />
+        {!isRetried && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
       </div>
       {failure !== null && failure !== undefined && (
         <p class="hint">
@@ -75,8 +77,29 @@ export const CallsPage = ({ query }: PageProps) => {
       {isEmpty && isLoading && <Loading what="the calls" />}
       {isRead && hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
       {isRead && !hasMore && <Empty title="No call matches" />}
-      {!isEmpty && <Table label="Calls" columns={columns} keyOf={idOf} {...{ rows, list, selection, sorting }} />}
+      {!isEmpty && (
+        <Table
+          label="Calls"
+          columns={columns}
+          keyOf={idOf}
+          {...{ rows, list, selection, ...(isRetried ? {} : { sorting }) }}
+        />
+      )}
       {!isEmpty && <More pages={pages} />}
     </section>
   )
 }
+
+/** Sessions are read for it, so that there is no order but that of recording. */
+const RetriedOnly = ({ isOn }: { readonly isOn: boolean }) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={isOn}
+      onChange={({ currentTarget }) =>
+        Route.amend({ retried: currentTarget.checked ? "true" : null, error: null, sort: null }, "go")
+      }
+    />
+    <span>Tried again only</span>
+  </label>
+)

@@ -69,6 +69,9 @@ const Periods = ({ period, query, whole }: PeriodsProps) => {
           <span aria-current="true">{period.title}</span>
         </>
       )}
+      <a href={to({ day: Period.today })} aria-current={query.get("day") === Period.today ? "true" : undefined}>
+        Today
+      </a>
       {Period.all.map(({ name, title }) => (
         <a key={name} href={to({ period: name })} aria-current={name === period.name ? "true" : undefined}>
           {title}
