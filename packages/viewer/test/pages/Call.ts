@@ -48,10 +48,10 @@ export const define = (world: World) => {
       const output = { type: "error", error: { type: "overloaded_error", message: "Busy, please retry" } }
       const id = await recorded(world.server.client, fields, { api: "provider2-messages", inputs, output })
       const { page } = await world.visit(`#/events/${id}`)
-      await page.getByText("Busy, please retry").waitFor()
+      await page.getByRole("tabpanel").getByText("Busy, please retry").waitFor()
       await page.getByText("2 parts").waitFor()
       await page.getByRole("tab", { name: "Answer" }).click()
-      await page.getByText("Busy, please retry").waitFor()
+      await page.getByRole("tabpanel").getByText("Busy, please retry").waitFor()
       expect(await problemsOf(page)).toEqual([])
     })
 

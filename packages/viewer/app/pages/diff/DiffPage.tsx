@@ -15,7 +15,7 @@ import { Rows } from "./Rows.tsx"
 import { type Kind, type Side, useSide } from "./useSide.ts"
 
 /** Rows that are drawn at first, and with each step down. */
-const step = 30
+const step = 10
 
 /** Goes to the next difference below what is seen, or to the one above. */
 const goToDifference = (by: 1 | -1): void => {
