@@ -1,6 +1,7 @@
 /** Tables whose columns say what is in their cells. */
 import type { ComponentChildren, RefObject } from "preact"
 import { type Sort, type Sorting, SortTitle } from "./Sorting.tsx"
+import { useScrolls } from "./useScrolls.ts"
 
 export interface Column<Row> {
   readonly title: ComponentChildren
@@ -116,7 +117,7 @@ export const PlainTable = <Row,>({
 
 /** A table that may be wider than the page. */
 export const Table = <Row,>({ label, ...table }: Props<Row>) => (
-  <div class="table-scroll" tabIndex={0} role="region" aria-label={label}>
+  <div class="table-scroll" ref={useScrolls<HTMLDivElement>()} tabIndex={0} role="region" aria-label={label}>
     <PlainTable {...table} />
   </div>
 )

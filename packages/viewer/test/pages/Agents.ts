@@ -13,6 +13,13 @@ export const define = (world: World) => {
       await page.waitForURL((url) => url.hash === `#/agents/${name}`)
     })
 
+    it("say of a table that it scrolls, and only where it does", async () => {
+      const { page } = await world.visit("#/agents", { width: 400, height: 800 })
+      await page.locator(".table-scroll[data-scrolls]").waitFor()
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.locator(".table-scroll:not([data-scrolls])").waitFor()
+    })
+
     it("compare the prompts of two versions word by word", async () => {
       const { page } = await world.visit("#/agents/keeper")
       await page.getByRole("link", { name: "Compare 1.4 with 1.5" }).click()

@@ -131,6 +131,23 @@ export const define = (world: World) => {
       await page.waitForURL((url) => url.hash === `${world.sessionPlace}?call=${world.ids[3]}`)
     })
 
+    it("shows what of a call the cache failed beside it at 1024 pixels, and its tools as on or off", async () => {
+      const { page } = await world.visit(world.sessionPlace, { width: 1024, height: 800 })
+      await page.getByRole("complementary", { name: "About this session" }).waitFor()
+      expect(await page.getByRole("button", { name: "Cost and cache" }).isVisible()).toBe(false)
+      const tool = page.getByRole("group", { name: "Shown" }).getByRole("button", { name: "Thinking" })
+      for (const isOn of ["true", "false"]) {
+        await tool.click()
+        expect(await tool.getAttribute("aria-pressed")).toBe(isOn)
+      }
+      const view = page.getByRole("group", { name: "View" })
+      await view.getByRole("button", { name: "Table" }).click()
+      await page.locator(".calls-table").waitFor()
+      expect(await view.locator("[aria-pressed=true]").allInnerTexts()).toEqual(["Table"])
+      await view.getByRole("button", { name: "Conversation" }).click()
+      await page.locator(".calls-table").waitFor({ state: "detached" })
+    })
+
     it("says what is beside it where the page is narrow", async () => {
       const { page } = await world.visit(world.sessionPlace, { width: 700, height: 800 })
       const side = page.getByRole("complementary", { name: "About this session" })

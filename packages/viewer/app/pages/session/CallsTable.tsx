@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Ended, Model, numbers } from "../../parts/CallCells.tsx"
 import { Bytes, Time } from "../../parts/Facts.tsx"
 import { type Column, number, PlainTable } from "../../parts/Table.tsx"
+import { useScrolls } from "../../parts/useScrolls.ts"
 import * as Route from "../../route/Route.ts"
 import type { Call } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -47,6 +48,7 @@ const columnsOf = (
 
 export const CallsTable = ({ calls, selected, shown }: Props) => {
   const list = useRef<HTMLTableSectionElement>(null)
+  const scroller = useScrolls<HTMLDivElement>()
   const rows = useMemo(() => calls.filter(({ event_id }) => shown?.has(event_id) ?? true), [calls, shown])
   // Thousands of rows are not drawn again for another selection.
   const table = useMemo(() => {
@@ -61,5 +63,9 @@ export const CallsTable = ({ calls, selected, shown }: Props) => {
     return () => row?.removeAttribute("aria-current")
   }, [selected, rows])
   useEffect(() => rowOf()?.scrollIntoView({ block: "nearest" }), [selected])
-  return <div class="calls-table">{table}</div>
+  return (
+    <div class="calls-table" ref={scroller}>
+      {table}
+    </div>
+  )
 }
