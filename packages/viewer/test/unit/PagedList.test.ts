@@ -51,6 +51,19 @@ describe("PagedList", () => {
     expect(ids()).toBe("vwxyzabcd")
   })
 
+  it("leaves out a row that is gone, wherever it was", async () => {
+    const stored = rows("abcdef")
+    const { ids, list } = make(stored)
+    await list.refresh()
+    await list.more()
+    stored.splice(3, 1)
+    list.remove("d")
+    expect(ids()).toBe("abc")
+    await list.refresh()
+    await list.more()
+    expect(ids()).toBe("abcef")
+  })
+
   it("does not take a row that moved for the end of what is new", async () => {
     const stored = rows("abcd")
     const { ids, list } = make(stored)

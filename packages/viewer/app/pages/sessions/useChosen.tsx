@@ -66,6 +66,8 @@ export const useChosen = (rows: ReadonlyArray<Session>, selection: number): Chos
         aria-label={`Select ${plain(row.session)}`}
         title="Select (x), with Shift all from the last one (X)"
         checked={ids.has(row.session)}
+        // With Shift, the text between two clicks would be selected.
+        onMouseDown={(event) => event.shiftKey && event.preventDefault()}
         onClick={({ shiftKey }) => toggle(rows.indexOf(row), shiftKey)}
       />
     )
