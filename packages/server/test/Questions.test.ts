@@ -1,20 +1,32 @@
+import { Questions } from "@tachograph/testkit"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { runInProcess, workIn } from "./CommandLine.ts"
 import { serveAndRecordInProcess } from "./RecordingServer.ts"
 
-/** The questions of the page, each with its commands. */
-const questions = (): ReadonlyArray<readonly [question: string, commands: ReadonlyArray<string>]> => {
+interface Question {
+  readonly title: string
+  readonly commands: ReadonlyArray<string>
+  /** None where only a command answers it. */
+  readonly requests: ReadonlyArray<string>
+}
+
+/** The questions of the page. */
+const asked = (): ReadonlyArray<Question> => {
   const page = readFileSync(new URL("../../../docs/questions.md", import.meta.url), "utf8")
   return page
     .split(/^## /m)
     .slice(1)
     .map((section) => {
-      const [question, ...text] = section.split("\n")
-      const [commands, ...more] = Array.from(text.join("\n").matchAll(/^```sh\n([^`]*)\n```$/gm), ([, lines]) => lines!)
-      expect(more).toEqual([])
-      return [question!, commands!.split("\n")]
+      const [title, ...text] = section.split("\n")
+      const blocks = Array.from(text.join("\n").matchAll(/^```(\w+)\n([^`]*)\n```$/gm), ([, kind, lines]) => [
+        kind,
+        lines!.split("\n")
+      ])
+      const { sh, http = [], ...others } = Object.fromEntries(blocks) as Readonly<Record<string, ReadonlyArray<string>>>
+      expect([blocks.length, others]).toEqual([http.length === 0 ? 1 : 2, {}])
+      return { title: title!, commands: sh!, requests: http }
     })
 }
 
@@ -22,64 +34,135 @@ const questions = (): ReadonlyArray<readonly [question: string, commands: Readon
 const wordsOf = (command: string): ReadonlyArray<string> =>
   Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word!)
 
-const answer = (content: string, finish_reason: string) => ({
-  model: "gpt-4o",
-  choices: [{ index: 0, message: { role: "assistant", content }, finish_reason }],
-  usage: { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 }
-})
+/** What answers a question: what its commands print, and the bodies of the answers to its requests. */
+type Answers = readonly [printed: ReadonlyArray<RegExp>, ...bodies: ReadonlyArray<unknown>]
 
-const failed = { error: { type: "rate_limit_error", message: "slow down" } }
+const has = (fields: object): unknown => expect.objectContaining(fields)
 
-/** Records the calls that the page's questions are about, in a storage in a folder of their own. */
-const recorded = async () => {
-  const { cwd, record, server } = await serveAndRecordInProcess("record")
-  const call = async (version: string, person: string, session: string, words: string, output: object) => {
-    const instructions = { role: "system", content: `You help customers.\nBe ${version === "v1" ? "short" : "kind"}.` }
-    const messages = [instructions, { role: "user", content: words }]
-    const inputs = { model: "gpt-4o", temperature: version === "v1" ? 0 : 1, messages }
-    const properties = { api: "provider1-chat-completions", inputs, output }
-    const names = { session, person, agent: "support", agent_version: version }
-    await record({ ...names, duration_ms: 1200, properties })
-  }
-  await call("v1", "ann", "order-4711", "Where is refund 4711?", answer("It is on its way.", "stop"))
-  await call("v2", "bob", "order-4712", "Tell me a story.", answer("Once upon a", "length"))
-  await call("v2", "bob", "order-4713", "Hello?", failed)
-  await call("v2", "bob", "order-4713", "Hello?", answer("Hi.", "stop"))
-  await server.stop()
-  return { cwd }
-}
+/** Rows that are all there are, in this order. */
+const rows = (name: string, ...fields: ReadonlyArray<object>) =>
+  has({ [name]: fields.map((each) => has(each)), next_cursor: null })
 
-/** What the answer to each question shows. */
-const shown: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
-  "Which sessions were there today, and what did they cost?": [/^order-4711 .*\$0\.0026.*Where is refund 4711\?$/m],
-  "What happened in one of them?": [/Where is refund 4711\?/, /It is on its way\./],
-  "Which calls failed?": [/^[^\n]* order-4713 [^\n]*failed: rate_limit_error: slow down {2}[0-9a-f-]{36}\n$/],
-  "How did they fail, and why?": [/rate_limit_error.*slow down/],
-  "Which calls were tried again?": [/retried by call 2\n(?:.*\n)*.*retry of call 1\n/],
-  "Which answers were cut off?": [/^[^\n]* order-4712 [^\n]*length {2}[0-9a-f-]{36}\n$/],
-  "Which sessions cost most, and which calls were slowest?": [/^order-4711 .*\n(?:.*\n)*.*1\.2 s/m],
-  "What does a session cost, by version?": [/^support +v1 +1 .*1\.2 s/m, /^support +v2 +2 +/m],
-  "What did each model cost today?": [/^gpt-4o +3 +4 .*\$0\.0078/m],
-  "Who used it most?": [/^ann +1 /m, /^bob +2 +3 /m],
-  "What changed in the prompt?": [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
-  "How do two sessions differ?": [/^session +order-4711 +order-4712$/m, /^\[A 2, B 2\] user differs$/m],
-  "Where was this said?": [/ order-4711 +user /, /Where is refund 4711\?/],
-  "What is there of a person?": [],
-  "How is a person erased, and who can see that it was done?": [
-    /^Erased 1 event, 1 session and \d+ pieces? of payloads: /
+const id = /[0-9a-f]{8}-[0-9a-f-]{27}/
+
+const told = (content: string) => ({ instructions: expect.arrayContaining([has({ content })]) })
+
+/** By the questions. Commands and requests ask stores of the same calls. */
+const answers: Readonly<Record<string, Answers>> = {
+  "Which sessions did a person have yesterday?": [
+    [/^order-4701 .*\$0\.0026.*Can I have a refund\?\n$/m],
+    rows("sessions", { session: "order-4701", events: 1, cost_usd: "0.0026", people: ["ann"] })
   ],
-  "Who erased what?": [/key-created +command/, /person-erased +command +1 /],
-  "How do I take it all elsewhere?": []
+  "What happened in one of them?": [
+    [/Where is refund 4711\?/, /It is on its way\./],
+    rows("messages", { role: "system" }, { role: "user" }, { role: "assistant" })
+  ],
+  "Why was a session expensive?": [
+    [/\(20,000 cached\)[^\n]*\$0\.00[^\n]*\n(?:.*\n)*.*\(0 cached\)[^\n]*\$0\.0795 .*\n +other tools$/m],
+    rows(
+      "calls",
+      { cache_read_tokens: 0, tools_changed: false },
+      { cache_read_tokens: 20_000, tools_changed: false },
+      {
+        cache_read_tokens: 0,
+        cache_write_tokens: 21_000,
+        tools_changed: true,
+        input_prices: has({ cache_read_mtok: 0.3 })
+      }
+    )
+  ],
+  "Which calls failed?": [
+    [/^[^\n]* order-4714 [^\n]*404[^\n]*The model `gpt-9` does not exist[^\n]*\n[^\n]* order-4713 [^\n]*429[^\n]*\n$/],
+    rows("events", { session: "order-4714", http_status: 404 }, { session: "order-4713", http_status: 429 })
+  ],
+  "How did they fail, and why?": [
+    [/404\/invalid_request_error\/model_not_found.*\n?.*does not exist/, /429\/tokens\/rate_limit_exceeded/],
+    rows(
+      "failures",
+      { failure: "404/invalid_request_error/model_not_found", message: expect.stringContaining("does not exist") },
+      { failure: "429/tokens/rate_limit_exceeded", message: expect.stringContaining("try again in 412ms"), events: 1 }
+    )
+  ],
+  "Which calls were tried again?": [
+    [new RegExp(`^[^\\n]* order-4713 [^\\n]* 429 [^\\n]* retried by ${id.source} {2}${id.source}\\n$`)],
+    rows("events", { session: "order-4713", http_status: 429, retried_by: expect.stringMatching(id) })
+  ],
+  "Which answers were cut off?": [
+    [/^[^\n]* order-4712 [^\n]*length {2}[0-9a-f-]{36}\n$/],
+    rows("events", { session: "order-4712", stop_reason: "length" })
+  ],
+  "Which sessions cost most?": [
+    [/^order-4715 .*\$0\.16/m],
+    has({ sessions: expect.arrayContaining([has({ session: "order-4715" })]) })
+  ],
+  "Which calls were slowest?": [
+    [/^[^\n]* order-4715 [^\n]* 9\.4 s [^\n]*\n[^\n]* order-4715 [^\n]* 2\.0 s /],
+    has({ events: expect.arrayContaining([has({ duration_ms: 9_400 })]) })
+  ],
+  "What does a session cost, by version?": [
+    [/^support +v2 +4 +7 .*\n^support +v1 +3 +3 /m, /^total +7 +10 /im],
+    has({
+      usage: [
+        has({ agent_version: "v2", sessions: 4, cost_usd_per_session: has({ median: "0.0026" }) }),
+        has({
+          agent_version: "v1",
+          sessions: 3,
+          cost_usd_per_session: { mean: "0.0026", median: "0.0026", p95: "0.0026" }
+        })
+      ],
+      total: has({ sessions: 7, events: 10 })
+    })
+  ],
+  "What did each model cost today?": [
+    [/^claude-sonnet-4-5 .*\$0\.16.*\n^gpt-4o .*\$0\.0078/m, /^total .*\$0\.1\d/im],
+    has({
+      usage: [has({ model: "claude-sonnet-4-5", events: 3 }), has({ model: "gpt-4o", cost_usd: "0.0078" })],
+      total: has({ events: 8 })
+    })
+  ],
+  "Who used it most?": [
+    [/^bob +5 +8 (?:.*\n)+ann +2 +2 /m],
+    rows("people", { person_id: "bob" }, { person_id: "ann" }),
+    has({ usage: [has({ person: "bob", events: 8 }), has({ person: "ann", events: 2 })] })
+  ],
+  "What changed in the prompt?": [
+    [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
+    rows("configurations", told("You help customers. A refund takes three days.\nBe short.")),
+    has({
+      configurations: expect.arrayContaining([has(told("You help customers. A refund takes three days.\nBe kind."))])
+    })
+  ],
+  "How do two sessions differ?": [
+    [/^session +order-4711 +order-4712$/m, /^\[A 2, B 2\] user differs$/m],
+    rows("messages", { role: "system" }, { role: "user" }, { role: "assistant" }),
+    rows("messages", { role: "system" }, { role: "user" }, { role: "assistant" })
+  ],
+  "Where was this said by a person?": [
+    [/ order-4711 +user (?:.*\n)+.* order-4701 +user /, /Where is refund 4711\?/, /2 hits in 2 sessions/],
+    rows("sessions", { session: "order-4711", role: "user", hits: 1 }, { session: "order-4701", role: "user", hits: 1 })
+  ],
+  "What is there of a person?": [[], expect.stringContaining("Can I have a refund?")],
+  "How is a person erased, and who can see that it was done?": [
+    [/^Erased 2 events, 2 sessions and \d+ pieces? of payloads: /],
+    has({ events: 2, sessions: 2 })
+  ],
+  "Who erased what?": [
+    [/key-created +command/, /person-erased +command +2 /],
+    rows("entries", { action: "person-erased", events: 2 }, { action: "person-erasure" }, { action: "key-created" })
+  ],
+  "How do I take it all elsewhere?": [[]]
 }
 
 describe("docs/questions.md", () => {
   it("answers each question by its command", async () => {
-    const { cwd } = await recorded()
+    const { client, cwd, server } = await serveAndRecordInProcess("record")
+    await Questions.record(client)
+    await server.stop()
     // As the page runs them: beside the storage.
     workIn(cwd)
-    const asked = questions()
-    expect(asked.map(([question]) => question)).toEqual(Object.keys(shown))
-    for (const [question, commands] of asked) {
+    const questions = asked()
+    expect(questions.map(({ title }) => title)).toEqual(Object.keys(answers))
+    for (const { commands, title } of questions) {
       let printed = ""
       for (const command of commands) {
         const [program, ...args] = wordsOf(command)
@@ -88,13 +171,36 @@ describe("docs/questions.md", () => {
         expect([command, code], stderr).toEqual([command, 0])
         printed += stdout
       }
-      for (const pattern of shown[question]!) expect(printed, question).toMatch(pattern)
+      for (const pattern of answers[title]![0]) expect.soft(printed, title).toMatch(pattern)
     }
     const exported = readFileSync(join(cwd, "ann.ndjson"), "utf8")
     expect(exported).toContain("refund 4711")
     expect(exported).not.toContain("order-4712")
     expect(existsSync(join(cwd, "elsewhere.db"))).toBe(true)
     const elsewhere = await runInProcess(["calls", "--json", "--storage", "sqlite:elsewhere.db"])
-    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(3)
+    expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(8)
+    const { stdout } = await runInProcess(["search", "refund", "--role", "user"])
+    expect(stdout).not.toContain("order-")
+  })
+
+  it("answers each question by its request", async () => {
+    const { client } = await serveAndRecordInProcess("admin")
+    const { failed, retry } = await Questions.record(client)
+    for (const { requests, title } of asked()) {
+      const bodies: Array<unknown> = []
+      for (const request of requests) {
+        const [method, path] = request.split(" ")
+        const { body, status, text } = await client.call(method!, path!)
+        expect([request, status], text).toEqual([request, 200])
+        bodies.push(body ?? text)
+      }
+      expect.soft([title, ...bodies]).toEqual([title, ...answers[title]!.slice(1)])
+    }
+    const { events } = (await client.get("/api/v1/events?retried=true")).body
+    expect(events).toEqual([has({ event_id: failed, retried_by: retry })])
+    // What proves that a person was erased.
+    expect((await client.get("/api/v1/people/ann")).status).toBe(404)
+    expect((await client.get("/api/v1/events?person=ann")).body.events).toEqual([])
+    expect((await client.get("/api/v1/search/sessions?q=refund&role=user")).body.sessions).toEqual([])
   })
 })
