@@ -263,7 +263,7 @@ export const sumUsage = (project: MemoryProject, query: UsageQuery): UsagePage =
   const sessions = new SessionGroups()
   for (const entry of entries.toSorted((a, b) => a.session.state.number - b.session.state.number)) {
     const { session, summary } = entry
-    sessions.of(keysOf(entry)).add(session.state.number, SessionFigures.ofEvent(summary), CallTime.of(summary))
+    sessions.add(keysOf(entry), session.state.number, SessionFigures.ofEvent(summary), CallTime.of(summary))
   }
   const groupsOf = (page: ConstructorParameters<typeof UsageGroups>[0]) => {
     const groups = new UsageGroups(page)
@@ -275,9 +275,13 @@ export const sumUsage = (project: MemoryProject, query: UsageQuery): UsagePage =
     if (dimension === "person") return Array.from(project.people).find(([, { number }]) => number === key)![0]
     return Array.from(project.agents).find(([, { agent }]) => agent.number === key)![0]
   }
+  const all = new Tally()
+  for (const { summary } of entries) all.add(summary)
+  const hasTotal = query.after === undefined && entries.length > 0
   const toPage = ({ groups, next }: GroupPage): UsagePage => ({
     groups: groups.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, sessions.get(keys), time, nameOf)),
-    next
+    next,
+    total: hasTotal ? GroupValues.of([], [], all, sessions.total, time, nameOf) : undefined
   })
   if (sort === undefined) return toPage(groupsOf(query).page)
   const sorted =

@@ -22,7 +22,7 @@ export const figureOf = (
     case "last":
       return lastMs
     case "cost":
-      return unpriced === events ? null : Number(cost)
+      return unpriced === events ? null : cost
     case "calls":
       return events
     case "tokens":

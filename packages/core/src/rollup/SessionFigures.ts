@@ -14,8 +14,8 @@ export interface Figures {
   readonly unpriced: number
   /** Calls whose cost leaves something out. */
   readonly partlyPriced: number
-  /** Billionths of a dollar, of the calls that have a cost. */
-  readonly cost: bigint
+  /** Billionths of a dollar, of the calls that have a cost: exact up to nine million dollars. */
+  readonly cost: number
 }
 
 export interface SessionFigures
@@ -26,7 +26,7 @@ export interface SessionFigures
   readonly session: number
 }
 
-export const none: Figures = { events: 0, errors: 0, tokens: 0, unpriced: 0, partlyPriced: 0, cost: 0n }
+export const none: Figures = { events: 0, errors: 0, tokens: 0, unpriced: 0, partlyPriced: 0, cost: 0 }
 
 export const sumOf = (a: Figures, b: Figures): Figures => ({
   events: a.events + b.events,
@@ -40,7 +40,14 @@ export const sumOf = (a: Figures, b: Figures): Figures => ({
 export const ofTally = (tally: Tally): Figures => {
   const { costUsd, errors, events, inputTokens, outputTokens, partlyPricedEvents, unpricedEvents } = tally.sums
   const tokens = inputTokens + outputTokens
-  return { events, errors, tokens, unpriced: unpricedEvents, partlyPriced: partlyPricedEvents, cost: costUsd ?? 0n }
+  return {
+    events,
+    errors,
+    tokens,
+    unpriced: unpricedEvents,
+    partlyPriced: partlyPricedEvents,
+    cost: Number(costUsd ?? 0n)
+  }
 }
 
 export const ofEvent = (event: Countable): Figures => ({
@@ -49,15 +56,13 @@ export const ofEvent = (event: Countable): Figures => ({
   tokens: Peaks.tokensOf(event) ?? 0,
   unpriced: event.costUsd === null ? 1 : 0,
   partlyPriced: event.statedCostUsd === null && (event.unpricedParts?.length ?? 0) > 0 ? 1 : 0,
-  cost: BigInt(event.costUsd ?? 0)
+  cost: event.costUsd ?? 0
 })
 
 export const ofPart = (session: number, part: Omit<SessionPart, "first" | "last">): SessionFigures => {
   const { agent, agentVersion, api, firstMs, lastMs, model, peaks, person, responseModel } = part
-  return {
-    ...ofTally(part.tally),
-    ...{ session, agent, agentVersion, person, api, model, responseModel, firstMs, lastMs, peaks }
-  }
+  const names = { session, agent, agentVersion, person, api, model, responseModel }
+  return { ...ofTally(part.tally), ...names, firstMs, lastMs, peaks }
 }
 
 /** Two parts of the same session and names. */

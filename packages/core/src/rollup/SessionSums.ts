@@ -8,8 +8,9 @@ type Figures = SessionFigures.Figures
 const firstRoom = 16
 
 export class SessionSums {
-  /** What the sessions cost that are closed, in billionths of a dollar. */
-  #costs = new BigUint64Array(firstRoom)
+  /** What each of the sessions costs that are closed, and all of them, in billionths of a dollar. */
+  #costs = new Float64Array(firstRoom)
+  #cost = 0n
   #sessions = 0
   #unpricedSessions = 0
   #all = SessionFigures.none
@@ -33,11 +34,12 @@ export class SessionSums {
     this.#all = SessionFigures.sumOf(this.#all, figures)
     if (figures.unpriced + figures.partlyPriced > 0) this.#unpricedSessions++
     if (this.#sessions === this.#costs.length) {
-      const grown = new BigUint64Array(2 * this.#sessions)
+      const grown = new Float64Array(2 * this.#sessions)
       grown.set(this.#costs)
       this.#costs = grown
     }
     this.#costs[this.#sessions++] = figures.cost
+    this.#cost += BigInt(figures.cost)
   }
 
   /** Of all calls. */
@@ -59,33 +61,37 @@ export class SessionSums {
 
   /** Of a session, in billionths of a dollar; null if no call has a cost. Calls without one count as nothing. */
   get costPerSession(): { readonly mean: bigint; readonly median: bigint; readonly p95: bigint } | null {
-    const { cost, events, unpriced } = this.figures
+    const { events, unpriced } = this.figures
     if (unpriced === events) return null
     const sorted = this.#costs.slice(0, this.#sessions).sort()
     const { length } = sorted
     const count = BigInt(length)
+    const at = (place: number) => BigInt(sorted[place]!)
     return {
-      mean: (2n * cost + count) / (2n * count),
-      median: (sorted[Math.floor((length - 1) / 2)]! + sorted[Math.floor(length / 2)]!) / 2n,
-      p95: sorted[Math.ceil(0.95 * length) - 1]!
+      mean: (2n * this.#cost + count) / (2n * count),
+      median: (at(Math.floor((length - 1) / 2)) + at(Math.floor(length / 2))) / 2n,
+      p95: at(Math.ceil(0.95 * length) - 1)
     }
   }
 }
 
 const nameOf = (keys: ReadonlyArray<GroupKey>): string => JSON.stringify(keys)
 
-/** By the keys of groups. */
+/** By the keys of groups, and of all groups together. */
 export class SessionGroups {
   readonly #groups = new Map<string, { readonly keys: ReadonlyArray<GroupKey>; readonly sums: SessionSums }>()
+  readonly total = new SessionSums()
 
-  /** Creates the sums if there are none. */
-  of(keys: ReadonlyArray<GroupKey>): SessionSums {
+  /** Adds calls of a session to a group. Those of one session come one after another. */
+  add(keys: ReadonlyArray<GroupKey>, session: number, figures: Figures, lastMs: number): void {
     const name = nameOf(keys)
-    const found = this.#groups.get(name)
-    if (found !== undefined) return found.sums
-    const sums = new SessionSums()
-    this.#groups.set(name, { keys, sums })
-    return sums
+    let found = this.#groups.get(name)
+    if (found === undefined) {
+      found = { keys, sums: new SessionSums() }
+      this.#groups.set(name, found)
+    }
+    found.sums.add(session, figures, lastMs)
+    this.total.add(session, figures, lastMs)
   }
 
   get(keys: ReadonlyArray<GroupKey>): SessionSums | undefined {

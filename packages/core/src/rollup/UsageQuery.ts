@@ -37,6 +37,8 @@ export interface UsagePage {
   readonly groups: ReadonlyArray<UsageGroup>
   /** The keys of the last group, which may be none of this page, if there may be more. */
   readonly next: ReadonlyArray<GroupKey> | undefined
+  /** All groups together: with the first page, if there are any. */
+  readonly total?: UsageGroup | undefined
 }
 
 /**

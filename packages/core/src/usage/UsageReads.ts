@@ -6,7 +6,6 @@ import type { EventSummary } from "../domain/Event.ts"
 import { CurrentProject, inProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
 import type { SessionSummary } from "../domain/SessionSummary.ts"
-import type { UsageGroup } from "../domain/UsageGroup.ts"
 import type { StorageUsage } from "../domain/StorageUsage.ts"
 import * as Deriver from "../derive/Deriver.ts"
 import type * as DamageLog from "../read/DamageLog.ts"
@@ -26,12 +25,6 @@ export interface SessionListQuery extends Omit<SessionQuery, "fromMs" | "toMs">,
 
 type UsageListQuery = Omit<UsageQuery, "fromMs" | "toMs"> & Period
 
-/** What groups of calls add up to. */
-interface UsageReport extends UsagePage {
-  /** All groups together: with the first page, if there are any. */
-  readonly total: UsageGroup | undefined
-}
-
 export interface EventRankingQuery
   extends EventPages.EventFilterQuery, Pick<EventRanking, "sort" | "after" | "above" | "below" | "limit"> {}
 
@@ -47,7 +40,7 @@ export interface UsageReads {
   readonly listSessions: (query: SessionListQuery) => Result<ListPage<SessionSummary, SessionPlace>>
   readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
   /** What events add up to, in groups. */
-  readonly sumUsage: (query: UsageListQuery) => Result<UsageReport>
+  readonly sumUsage: (query: UsageListQuery) => Result<UsagePage>
   /** Calls sorted by a figure, the largest first. Fails with `EventDamaged` if the fields of one are damaged. */
   readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents, EventDamaged>
   /** Sessions sorted by what their calls add up to. */
@@ -92,12 +85,11 @@ export const make = Effect.fnUntraced(function* (
   const sumUsage = Effect.fn("Recorder.sumUsage")(function* ({ from, groupBy, to, ...query }: UsageListQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
-    const asked = { ...query, groupBy: orderOf(groupBy), ...EventPages.callsBetween(from, to) }
-    const page = yield* storage.sumUsage(project, asked)
-    if (query.after !== undefined) return { ...page, total: undefined }
-    if (groupBy.length === 0) return { ...page, total: page.groups[0] }
-    const all = { ...asked, groupBy: [], sort: undefined, limit: 1 }
-    return { ...page, total: (yield* storage.sumUsage(project, all)).groups[0] }
+    return yield* storage.sumUsage(project, {
+      ...query,
+      groupBy: orderOf(groupBy),
+      ...EventPages.callsBetween(from, to)
+    })
   })
 
   const rankSessions = Effect.fn("Recorder.rankSessions")(function* ({ from, to, ...query }: SessionRankingQuery) {

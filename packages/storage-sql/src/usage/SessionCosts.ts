@@ -8,7 +8,7 @@ import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
 
 /** Events that a read takes one by one, of sessions that have calls in several groups or beyond the time that is asked for. */
-const maxEvents = 100_000
+const maxEvents = 20_000
 
 export type KeysOf = (row: UsageRows.UsageRow) => ReadonlyArray<GroupKey>
 
@@ -41,14 +41,14 @@ export const make = (sql: SqlClient.SqlClient) => {
       const use = (session: number, parts: ReadonlyArray<Part>) => {
         const own = parts.filter((part) => isOfQuery(part) && part.lastMs >= fromMs && part.firstMs < toMs)
         if (own.every(isWhole)) {
-          for (const part of own) groups.of(keysAt(part, part.firstMs)).add(session, part, part.lastMs)
+          for (const part of own) groups.add(keysAt(part, part.firstMs), session, part, part.lastMs)
         } else split.push([session, own.reduce((sum, { events }) => sum + events, 0)])
       }
       return Effect.as(sessions.forEach(project_id, position, use), { groups, split })
     })
     if (split.reduce((sum, [, events]) => sum + events, 0) > maxEvents) return undefined
     yield* forEachIn(project_id, split, query, (event) => {
-      if (isOfQuery(event)) groups.of(keysOf(event)).add(event.session, SessionFigures.ofEvent(event), event.atMs)
+      if (isOfQuery(event)) groups.add(keysOf(event), event.session, SessionFigures.ofEvent(event), event.atMs)
     })
     return groups
   })

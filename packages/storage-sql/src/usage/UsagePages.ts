@@ -44,7 +44,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const toPage = Effect.fnUntraced(function* (
     { project_id, query: { groupBy }, time }: UsageRows.Asked,
-    sessions: SessionGroups | undefined,
+    sessions: Pick<SessionGroups, "get"> | undefined,
     { groups, next }: GroupPage
   ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
     const numbersOf = (dimension: Dimension) => {

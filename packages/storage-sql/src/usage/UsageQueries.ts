@@ -29,22 +29,40 @@ const firstAfter = (after: Keys | undefined, first: number): number => {
   return Number.isInteger(key) ? key - 1 : Math.floor(key)
 }
 
+const adderOf =
+  (keysOf: SessionCosts.KeysOf, groups: UsageGroups): UsageRows.AddUsage =>
+  (row, addTo) => {
+    const sums = groups.of(keysOf(row))
+    if (sums !== undefined) addTo(sums)
+  }
+
+const isByPeople = ({ people, query }: UsageRows.Asked) =>
+  query.groupBy[0] === "person" && query.person === undefined && people === undefined
+
+/** Takes events of sessions, in the order of these, for the groups and for what the sessions add up to. */
+const eventsTo = (
+  { filter, people, query }: UsageRows.Asked,
+  keysOf: SessionCosts.KeysOf,
+  groups: UsageGroups,
+  sessions: SessionGroups
+) => {
+  const isMatch = UsageRows.matcherOf(query, filter, people)
+  return (event: CountedEvent.CountedEvent) => {
+    if (!isMatch(event)) return
+    const keys = keysOf(event)
+    const sums = groups.of(keys)
+    if (sums === undefined) return
+    sums.add(event)
+    sessions.add(keys, event.session, SessionFigures.ofEvent(event), event.atMs)
+  }
+}
+
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const names = Names.make(sql)
   const { toPage } = UsagePages.make(sql)
   const ofSessions = SessionUsage.make(sql)
   const ofTimes = UsageRows.make(sql)
   const costs = SessionCosts.make(sql)
-
-  const adderOf =
-    (keysOf: SessionCosts.KeysOf, groups: UsageGroups): UsageRows.AddUsage =>
-    (row, addTo) => {
-      const sums = groups.of(keysOf(row))
-      if (sums !== undefined) addTo(sums)
-    }
-
-  const isByPeople = ({ people, query }: UsageRows.Asked) =>
-    query.groupBy[0] === "person" && query.person === undefined && people === undefined
 
   /** Adds all that is asked for, but for sessions, to groups. */
   const addTo = Effect.fnUntraced(function* (
@@ -58,45 +76,26 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return groups
   })
 
-  /** Takes events of sessions, in the order of these, for the groups and for what the sessions add up to. */
-  const eventsTo = (
-    { filter, people, query }: UsageRows.Asked,
-    keysOf: SessionCosts.KeysOf,
-    groups: UsageGroups,
-    sessions: SessionGroups
-  ) => {
-    const isMatch = UsageRows.matcherOf(query, filter, people)
-    return (event: CountedEvent.CountedEvent) => {
-      if (!isMatch(event)) return
-      const keys = keysOf(event)
-      const sums = groups.of(keys)
-      if (sums === undefined) return
-      sums.add(event)
-      sessions.of(keys).add(event.session, SessionFigures.ofEvent(event), event.atMs)
-    }
-  }
-
   /** A page in the order of the keys. */
   const inOrder = Effect.fnUntraced(function* (
     asked: UsageRows.Asked,
-    keysOf: SessionCosts.KeysOf
+    keysOf: SessionCosts.KeysOf,
+    sessions: SessionGroups | undefined
   ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
     const { project_id, query } = asked
     const { after, groupBy } = query
     const groups = new UsageGroups(query)
     const isFull = () => groups.isFull
     // Between all groups of this session or person and those of the next one.
-    const pageAfter = (sessions: SessionGroups | undefined, last: number | undefined) =>
-      Effect.map(toPage(asked, sessions, groups.page), (page) =>
+    const pageAfter = (sums: SessionGroups | undefined, last: number | undefined) =>
+      Effect.map(toPage(asked, sums, groups.page), (page) =>
         page.next !== undefined || last === undefined ? page : { ...page, next: [last + 0.5] }
       )
     if (groupBy[0] === "session") {
-      const sessions = new SessionGroups()
-      const use = eventsTo(asked, keysOf, groups, sessions)
-      return yield* pageAfter(sessions, yield* ofSessions.addAll(project_id, query, firstAfter(after, 0), use, isFull))
+      const ofPage = new SessionGroups()
+      const use = eventsTo(asked, keysOf, groups, ofPage)
+      return yield* pageAfter(ofPage, yield* ofSessions.addAll(project_id, query, firstAfter(after, 0), use, isFull))
     }
-    // Before the calls, so that no group has more sessions than calls.
-    const sessions = yield* costs.read(asked, keysOf)
     if (!isByPeople(asked)) return yield* toPage(asked, sessions, (yield* addTo(asked, keysOf, groups)).page)
     const add = adderOf(keysOf, groups)
     return yield* pageAfter(sessions, yield* ofTimes.addPeople(asked, firstAfter(after, -1), add, isFull))
@@ -106,10 +105,10 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const inSort = Effect.fnUntraced(function* (
     asked: UsageRows.Asked,
     keysOf: SessionCosts.KeysOf,
+    sessions: SessionGroups | undefined,
     sort: NonNullable<UsageQuery["sort"]>
   ): Effect.fn.Return<UsagePage, SqlError.SqlError> {
     const { query } = asked
-    const sessions = yield* costs.read(asked, keysOf)
     const all = Number.MAX_SAFE_INTEGER
     const sorted =
       sort === "duration" || sessions === undefined
@@ -123,6 +122,17 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return { ...(yield* toPage(asked, sessions, groups.page)), next }
   })
 
+  /** All groups together. */
+  const totalOf = Effect.fnUntraced(function* (
+    asked: UsageRows.Asked,
+    sessions: SessionGroups | undefined
+  ): Effect.fn.Return<UsagePage["total"], SqlError.SqlError> {
+    const whole = { ...asked, query: { ...asked.query, groupBy: [] } }
+    const { page } = yield* addTo(whole, () => [], new UsageGroups({ limit: 1 }))
+    const all = sessions && { get: () => sessions.total }
+    return (yield* toPage(whole, all, page)).groups[0]
+  })
+
   const sumUsage = Effect.fn("SqlStorage.sumUsage")(function* (project: ProjectId, query: UsageQuery) {
     const { groupBy, sort } = query
     const project_id = yield* projects.find(project)
@@ -132,7 +142,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const time = new LocalTime(query.timeZone)
     const asked = { project_id, query, time, filter, people }
     const keysOf = UsagePages.keyerOf(groupBy, time, versions)
-    return yield* sort === undefined ? inOrder(asked, keysOf) : inSort(asked, keysOf, sort)
+    // Before the calls, so that no group has more sessions than calls.
+    const sessions =
+      groupBy[0] === "session" && query.after !== undefined ? undefined : yield* costs.read(asked, keysOf)
+    const page = yield* sort === undefined ? inOrder(asked, keysOf, sessions) : inSort(asked, keysOf, sessions, sort)
+    return query.after === undefined ? { ...page, total: yield* totalOf(asked, sessions) } : page
   })
 
   return { sumUsage }
