@@ -120,13 +120,24 @@ const Conversations = ({ after, before }: Omit<Props, "kind">) => {
   const loaded = [...loadedOf(before, "A"), ...loadedOf(after, "B")].join(" and ")
   const isReading = before.isReading === true || after.isReading === true
   const error = before.error ?? after.error
+  const load = () => {
+    void before.more()
+    void after.more()
+  }
   return (
     <>
-      <p class="hint" role="status">
-        {Format.counted(counts.equal, "equal message")}, {Format.count(counts.different)} different,{" "}
-        {Format.count(counts["only-before"])} only in A, {Format.count(counts["only-after"])} only in B
-        {loaded !== "" && ` in what is loaded: ${loaded}`}.
-      </p>
+      <div class="hint counted">
+        <span role="status">
+          {Format.counted(counts.equal, "equal message")}, {Format.count(counts.different)} different,{" "}
+          {Format.count(counts["only-before"])} only in A, {Format.count(counts["only-after"])} only in B
+          {loaded !== "" && ` in what is loaded: ${loaded}`}.
+        </span>{" "}
+        {loaded !== "" && (
+          <button type="button" class="link" disabled={isReading} onClick={load}>
+            Load the next ones
+          </button>
+        )}
+      </div>
       <div class="compared">
         <Rows rows={rows.slice(0, shown)} />
       </div>
@@ -142,14 +153,7 @@ const Conversations = ({ after, before }: Omit<Props, "kind">) => {
         <div class="state">
           <p>Only {loaded} are loaded: what follows is not compared.</p>
           {error !== undefined && <Failed error={error} />}
-          <button
-            type="button"
-            disabled={isReading}
-            onClick={() => {
-              void before.more()
-              void after.more()
-            }}
-          >
+          <button type="button" disabled={isReading} onClick={load}>
             {isReading ? "Loading…" : "Load more"}
           </button>
         </div>
