@@ -13,7 +13,7 @@ describe("tachograph migrate", () => {
     expect(await run(["migrate"], { cwd })).toMatchObject({
       code: 0,
       stdout:
-        "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures\n"
+        "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures, 0010_session_figures\n"
     })
     expect(await run(["migrate"], { cwd })).toMatchObject({ code: 0, stdout: "The tables are up to date\n" })
   })
@@ -25,7 +25,7 @@ describe("tachograph migrate", () => {
     expect(await dryRun(`sqlite:${missing}`)).toMatchObject({
       code: 0,
       stdout:
-        "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures\n",
+        "Would run 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures, 0010_session_figures\n",
       stderr: `The storage does not exist (SQLite, ${missing}): it would be created\n`
     })
     expect(readdirSync(folder)).toEqual([])
@@ -34,7 +34,7 @@ describe("tachograph migrate", () => {
     expect(await dryRun(storage)).toMatchObject({
       code: 0,
       stdout:
-        "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures\n",
+        "Would run 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures, 0010_session_figures\n",
       stderr: ""
     })
     expect(readFileSync(file).equals(former)).toBe(true)

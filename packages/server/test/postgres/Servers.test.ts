@@ -86,7 +86,7 @@ describe.concurrent("tachograph over Postgres", () => {
 
     const migrating = { env: { TACHOGRAPH_STORAGE: admin.href } }
     expect((await run(["migrate"], migrating)).stdout).toBe(
-      "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures\n"
+      "Ran 0001_initial, 0002_recorded, 0003_audit_log, 0004_stated_cost, 0005_call_times, 0006_partly_priced, 0007_waiting_parts, 0008_steps, 0009_failures, 0010_session_figures\n"
     )
     expect((await run(["migrate"], migrating)).stdout).toBe("The tables are up to date\n")
     for (const grant of grants)
