@@ -23,7 +23,9 @@ const takenBack: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0005_call_times": ["ALTER TABLE events DROP COLUMN distant_at", "ALTER TABLE rollups DROP COLUMN last_call"],
   "0006_partly_priced": [],
   "0007_waiting_parts": ["DROP TABLE waiting_parts"],
-  "0008_steps": ["DROP TABLE steps"]
+  "0008_steps": ["DROP TABLE steps"],
+  "0009_failures": ["DROP INDEX events_by_error", "ALTER TABLE events DROP COLUMN error_code"],
+  "0010_session_figures": []
 }
 
 /** An event in each of some sessions, which are on all nodes. */

@@ -45,6 +45,8 @@ export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)
   // Literal, so that SQLite knows that the partial index has all of them.
   const isOfSession = sql.literal(`series = ${Series.session}`)
+  // A parameter, so that Postgres takes the primary key, which has their order, and no partial index.
+  const isInOrder = sql`series = ${Series.session}`
   const all = Rollups.selected(sql)
 
   const readRows = (project_id: number, where: Statement.Fragment) =>
@@ -91,7 +93,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** The parts of the sessions from a number to another, which is not among them. */
   const ofSessions = (project_id: number, from: number, to: number) => {
     const isAmong = sql`session_number >= ${from} AND session_number < ${to}`
-    return read(project_id, sql`${isOfSession} AND ${isAmong} ORDER BY session_number`)
+    return read(project_id, sql`${isInOrder} AND ${isAmong} ORDER BY session_number`)
   }
 
   /** Undefined if it is damaged. */
@@ -126,9 +128,9 @@ export const make = (sql: SqlClient.SqlClient) => {
   })
 
   const lastSession = Effect.fnUntraced(function* (project_id: number) {
-    const [row] = yield* sql<{ last: Integer | null }>`SELECT max(session_number) AS last FROM rollups
-      WHERE ${rollups.ofProject(project_id)} AND ${isOfSession}`
-    return Number(row?.last ?? -1)
+    const [row] = yield* sql<{ session_number: Integer }>`SELECT session_number FROM rollups
+      WHERE ${rollups.ofProject(project_id)} AND ${isInOrder} ORDER BY session_number DESC LIMIT 1`
+    return Number(row?.session_number ?? -1)
   })
 
   return { after, changed, lastSession, ofNumbers, ofSessions, position, toPosition }
