@@ -92,12 +92,20 @@ const answers: Readonly<Record<string, Answers>> = {
     rows("events", { session: "order-4712", stop_reason: "length" })
   ],
   "Which sessions cost most?": [
-    [/^order-4715 .*\$0\.16/m],
-    has({ sessions: expect.arrayContaining([has({ session: "order-4715" })]) })
+    [/^[^\n]*\norder-4715 [^\n]*\$0\.16[^\n]*\n(?:order[^\n]*\$0\.0026[^\n]*\n){5}order-4714 /],
+    rows(
+      "sessions",
+      { session: "order-4715", cost_usd: "0.163902" },
+      ...Array.from({ length: 5 }, () => ({ cost_usd: "0.0026" })),
+      { session: "order-4714", cost_usd: null }
+    )
   ],
   "Which calls were slowest?": [
     [/^[^\n]* order-4715 [^\n]* 9\.4 s [^\n]*\n[^\n]* order-4715 [^\n]* 2\.0 s /],
-    has({ events: expect.arrayContaining([has({ duration_ms: 9_400 })]) })
+    rows(
+      "events",
+      ...[9_400, 2_000, 2_000, 1_200, 1_200, 1_200, 1_200, 1_200, 180, 90].map((duration_ms) => ({ duration_ms }))
+    )
   ],
   "What does a session cost, by version?": [
     [/^support +v2 +4 +7 .*\n^support +v1 +3 +3 /m, /^total +7 +10 /im],
@@ -181,6 +189,18 @@ describe("docs/questions.md", () => {
     expect(elsewhere.stdout.trimEnd().split("\n")).toHaveLength(8)
     const { stdout } = await runInProcess(["search", "refund", "--role", "user"])
     expect(stdout).not.toContain("order-")
+  })
+
+  it("has the commands and the requests that docs/viewer.md names", () => {
+    const page = readFileSync(new URL("../../../docs/viewer.md", import.meta.url), "utf8")
+    const linked = page.split("\n").filter((line) => line.startsWith("| [") && line.includes("](questions.md#"))
+    const questions = asked()
+    expect(linked).toHaveLength(12)
+    for (const line of linked) {
+      const { commands, requests } = questions.find(({ title }) => line.startsWith(`| [${title}](`))!
+      const named = Array.from(line.matchAll(/`((?:tachograph|GET|DELETE) [^`]+)`/g), ([, text]) => text)
+      expect(named).toEqual([...commands, ...requests])
+    }
   })
 
   it("answers each question by its request", async () => {

@@ -115,7 +115,7 @@ export const record = async (client: Client): Promise<{ readonly failed: string;
   const limited = { ...first, duration_ms: 180, http_status: 429 }
   const failed = await chat("v2", "bob", "order-4713", "Hello?", tooMany, limited)
   const retry = await chat("v2", "bob", "order-4713", "Hello?", completion("Hi."), { ...second, http_status: 200 })
-  await chat("v2", "bob", "order-4714", "Are you new?", noModel, { duration_ms: 90, http_status: 404 })
   await recordExpensive(record)
+  await chat("v2", "bob", "order-4714", "Are you new?", noModel, { duration_ms: 90, http_status: 404 })
   return { failed, retry }
 }

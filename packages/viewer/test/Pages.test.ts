@@ -1,5 +1,6 @@
 /** The pages in a browser, in one file so that they share it: starting one takes longer than most tests. */
 import * as Agents from "./pages/Agents.ts"
+import * as Asked from "./pages/Asked.ts"
 import * as Bulk from "./pages/Bulk.ts"
 import * as Call from "./pages/Call.ts"
 import * as Damaged from "./pages/Damaged.ts"
@@ -47,6 +48,7 @@ for (const { define } of [
   Failed,
   Damaged,
   Questions,
+  Asked,
   First,
   Docs,
   Help

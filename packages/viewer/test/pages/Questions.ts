@@ -1,38 +1,23 @@
-/** Five questions that are answered by looking, and the clicks that each takes from the list of sessions. */
+/** What is found in a session by looking, and the clicks that it takes from the list of sessions. */
 import type { Locator } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { goTo } from "../Browser.ts"
-import { Conversation, result, text, tool, user } from "../Conversation.ts"
+import { Conversation, result, tool, user } from "../Conversation.ts"
 import type { World } from "./World.ts"
-
-/** Different from call to call, as they are: so they tell the rates by which the calls were priced. */
-const usage = (call: number, read: number, write: number) => ({
-  input_tokens: 3 + (call % 2),
-  cache_read_input_tokens: read,
-  cache_creation_input_tokens: write,
-  output_tokens: 20 + 7 * (call % 3)
-})
 
 const session = "a day at the lighthouse"
 
-/** Twenty calls: each calls a tool and sends what it answered. The tools change with call 12; call 19 fails. */
+/** Twenty calls: each calls a tool and sends what it answered. Call 19 fails. */
 const record = async (world: World) => {
   const { fingerprintId, server } = world
-  const fields = { agent: "watchman", agent_version: "1", person: "ada" }
-  const run = new Conversation(server.client, fingerprintId, session, fields)
+  const run = new Conversation(server.client, fingerprintId, session, { agent: "watchman", person: "ada" })
   run.tools = [{ name: "look", input_schema: { type: "object" } }]
   for (let call = 1; call <= 20; call++) {
-    if (call === 12) run.tools = [...run.tools, { name: "listen", input_schema: { type: "object" } }]
-    run.usage =
-      call === 12 ? usage(call, 0, 10_000 + call * 500) : usage(call, 10_000 + (call - 1) * 500, 500 + 9 * (call % 5))
     const seen = call === 5 ? "fog ".repeat(2_000) : `Ship ${call - 1} passes.`
     const message = call === 1 ? user("What do you see?") : result(`t${call - 1}`, seen)
     if (call === 19) await run.fail(message, "overloaded_error")
     else await run.call([message], [tool(`t${call}`, "look", { hour: call })])
   }
-  const next = new Conversation(server.client, fingerprintId, "the next day", { ...fields, agent_version: "2" })
-  next.system = "You are a careful agent. Report ships only."
-  await next.call([user("What do you see?")], [text("Nothing.")])
 }
 
 const clock = "a clock in the system message"
@@ -67,7 +52,7 @@ const recordClock = async ({ fingerprintId, server }: World) => {
 }
 
 export const define = (world: World) => {
-  describe("five questions", () => {
+  describe("what is found by looking", () => {
     let recorded: Promise<void> | undefined
     let recordedClock: Promise<void> | undefined
 
@@ -91,18 +76,6 @@ export const define = (world: World) => {
       await click(page.locator("details.tool summary", { hasText: "hour: 17" }))
       await page.locator(".fold").getByText("Ship 17 passes.", { exact: true }).waitFor()
       expect(clicks.count).toBe(3)
-    })
-
-    it("why did the cache miss: 1 click, and what it cost", async () => {
-      const { clicks, open, page } = await begin()
-      await open()
-      const miss = page.locator(".side li").filter({ hasText: "Call 12" })
-      expect((await miss.innerText()).replace(/\s+/g, " ")).toMatch(
-        /^Call 12 15\.\dK tokens \$0\.0\d the tools changed$/
-      )
-      expect(clicks.count).toBe(1)
-      await miss.getByRole("link").click()
-      await page.locator(".side").getByText("The tools changed at tool 2, listen: everything").waitFor()
     })
 
     it("where instructions begin to differ that are messages, and what was sent too soon to have expired", async () => {
@@ -153,15 +126,6 @@ export const define = (world: World) => {
       await summary.click()
       const shown = (await page.locator(".configuration li").allInnerTexts()).map((line) => line.trim())
       expect(shown).toEqual(["3 1 call", "2 2 calls", "1 1 call"])
-    })
-
-    it("what did version 2 change: 3 clicks", async () => {
-      const { click, clicks, page } = await begin()
-      await click(page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Agents" }))
-      await click(page.getByRole("link", { name: "watchman" }))
-      await click(page.getByRole("link", { name: "Compare 1 with 2" }))
-      await page.locator("ins").getByText("Report ships only.").waitFor()
-      expect(clicks.count).toBe(3)
     })
 
     it("which message costs most: 1 click", async () => {

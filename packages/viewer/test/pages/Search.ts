@@ -33,7 +33,7 @@ export const define = (world: World) => {
       await page.getByText("Nobody said this").waitFor()
     })
 
-    it("answers where a text was said by a person: 2 clicks", async () => {
+    it("tells what people said from what others said, and from instructions", async () => {
       const server = await start()
       onTestFinished(() => server.close())
       const fingerprintId = await registered(server.client)
