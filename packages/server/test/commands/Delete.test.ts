@@ -92,9 +92,11 @@ describe("tachograph people and agents", () => {
     }
     const time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d"
     expect(await run("people")).toEqual([
-      expect.stringMatching(/^PERSON +KNOWN SINCE \(UTC\) +PROPERTIES$/),
-      expect.stringMatching(new RegExp(`^ann +${time} +\\{"team":"lighthouse"\\}$`)),
-      expect.stringMatching(new RegExp(`^bob +${time} +\\{\\}$`))
+      expect.stringMatching(
+        /^PERSON +KNOWN SINCE \(UTC\) +LAST SEEN \(UTC\) +SESSIONS +CALLS +ERRORS +COST +PROPERTIES$/
+      ),
+      expect.stringMatching(new RegExp(`^ann +${time} +${time} +2 +2 +\\{"team":"lighthouse"\\}$`)),
+      expect.stringMatching(new RegExp(`^bob +${time} +${time} +1 +1 +\\{\\}$`))
     ])
     expect((await run("people", "--json", "--limit", "1")).map((line) => JSON.parse(line))).toMatchObject([
       { person_id: "ann", properties: { team: "lighthouse" } }

@@ -1,4 +1,5 @@
 /** Filters of a list. They are in the place, so that a link holds them. */
+import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import * as Zone from "../settings/Zone.ts"
 import * as Format from "../text/Format.ts"
@@ -118,9 +119,11 @@ export const FailedOnly = ({ set, values }: Pick<Props, "set" | "values">) => (
 interface FiltersProps extends Props {
   /** Whether those that failed can be told from others. */
   readonly mayFail?: boolean
+  /** Filters of the page's own. */
+  readonly children?: ComponentChildren
 }
 
-export const Filters = ({ mayFail = true, names, set, values }: FiltersProps) => (
+export const Filters = ({ children, mayFail = true, names, set, values }: FiltersProps) => (
   <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
     <NameFilters {...{ names, set, values }} />
     <When values={values} set={set} />
@@ -139,5 +142,6 @@ export const Filters = ({ mayFail = true, names, set, values }: FiltersProps) =>
       </label>
     ))}
     {mayFail && <FailedOnly values={values} set={set} />}
+    {children}
   </form>
 )

@@ -63,8 +63,9 @@ export const CallsPage = ({ query }: PageProps) => {
           values={values}
           set={(changes) => Route.amend(changes, "go")}
           mayFail={failure === null && !isRetried}
-        />
-        <RetriedOnly isOn={isRetried} />
+        >
+          <RetriedOnly isOn={isRetried} />
+        </Filters>
         {!isRetried && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
       </div>
       {failure !== null && failure !== undefined && (
