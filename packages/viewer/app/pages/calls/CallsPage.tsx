@@ -38,7 +38,9 @@ export const CallsPage = ({ query }: PageProps) => {
   const filterNames = namesIn(query)
   const values = valuesOf(query, filterNames)
   const filters = { ...values, ...namesOf(query, ["failure", "retried"]) }
-  const { sort = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  const isRetried = filters["retried"] === "true"
+  const { sort: named = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  const sort = isRetried ? "last" : named
   const sorting = { ...sorted, sort, isOneWay: true }
   const read = (cursor: string | null, signal: AbortSignal) =>
     sort === "last"
@@ -52,7 +54,6 @@ export const CallsPage = ({ query }: PageProps) => {
   const isEmpty = rows.length === 0
   const isRead = isEmpty && !isLoading && error === undefined
   const { failure } = filters
-  const isRetried = filters["retried"] === "true"
   return (
     <section class="page">
       <div class="page-head">
