@@ -144,8 +144,13 @@ export const define = () => {
       await page.getByText("Erasing: 0 of 6…").waitFor()
       expect(await page.getByRole("button", { name: "Erase…" }).isDisabled()).toBe(true)
       await page.getByRole("button", { name: "Stop" }).click()
+      // Until the server has answered, nothing else can begin, and there is no receipt to close.
+      await page.getByRole("button", { name: "Stopping…" }).waitFor()
+      expect(await page.getByRole("button", { name: "Erase…" }).isDisabled()).toBe(true)
+      expect(await page.getByRole("button", { name: "Close the receipt" }).count()).toBe(0)
       release()
       await page.getByText("Stopped: 5 were left as they are.").waitFor()
+      expect(await page.getByRole("button", { name: "Erase…" }).isDisabled()).toBe(false)
       const { body } = await server.client.get("/api/v1/sessions")
       expect(body.sessions.map(({ session }: { readonly session: string }) => session)).toEqual([
         "session 5",

@@ -39,7 +39,7 @@ interface Props {
 }
 
 export const Receipt = ({ again, close, of, stop }: Props) => {
-  const { failed, isRunning, receipt, tried } = of
+  const { failed, isRunning, isStopping, receipt, tried } = of
   return (
     <div class="receipt">
       <div role="status">
@@ -55,8 +55,8 @@ export const Receipt = ({ again, close, of, stop }: Props) => {
       </div>
       {failed.length > 0 && <Failures failed={failed} />}
       {isRunning && stop !== undefined && (
-        <button type="button" onClick={stop}>
-          Stop
+        <button type="button" disabled={isStopping} onClick={stop}>
+          {isStopping ? "Stopping…" : "Stop"}
         </button>
       )}
       {!isRunning && failed.length > 0 && (

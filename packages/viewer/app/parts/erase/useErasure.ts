@@ -8,6 +8,8 @@ export interface Erasure {
   readonly of: number
   readonly tried: number
   readonly isRunning: boolean
+  /** Whether the one that is being erased is the last: what the server does already cannot be stopped. */
+  readonly isStopping: boolean
   readonly receipt: ErasureReceipt
   readonly erased: ReadonlyArray<string>
   readonly failed: ReadonlyArray<{ readonly id: string; readonly error: ServerError }>
@@ -29,18 +31,19 @@ export const useErasure = (
   onErased: (id: string) => void = () => {}
 ) => {
   const [state, setState] = useState<Erasure>()
-  const run = useRef(0)
-  useEffect(() => () => void run.current++, [])
+  const run = useRef({ isStopped: false })
+  useEffect(() => () => void (run.current.isStopped = true), [])
   return {
     state,
     stop: () => {
-      run.current++
-      setState((state) => state && { ...state, isRunning: false })
+      run.current.isStopped = true
+      setState((state) => state && { ...state, isStopping: true })
     },
     clear: () => setState(undefined),
     start: async (ids: ReadonlyArray<string>): Promise<void> => {
-      const own = ++run.current
-      let now: Erasure = { of: ids.length, tried: 0, isRunning: true, receipt: nothing, erased: [], failed: [] }
+      const own = (run.current = { isStopped: false })
+      const begun = { of: ids.length, tried: 0, isRunning: true, isStopping: false }
+      let now: Erasure = { ...begun, receipt: nothing, erased: [], failed: [] }
       setState(now)
       for (const id of ids) {
         try {
@@ -50,10 +53,10 @@ export const useErasure = (
         } catch (error) {
           now = { ...now, failed: [...now.failed, { id, error: toError(error) }] }
         }
-        const isStopped = own !== run.current
-        now = { ...now, tried: now.tried + 1, isRunning: !isStopped && now.tried + 1 < ids.length }
-        setState(now)
-        if (isStopped) return
+        now = { ...now, tried: now.tried + 1, isRunning: !own.isStopped && now.tried + 1 < ids.length }
+        // Another run has a receipt of its own.
+        if (own === run.current) setState(now)
+        if (own.isStopped) return
       }
     }
   }
