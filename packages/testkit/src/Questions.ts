@@ -35,7 +35,7 @@ const noModel = {
 const instructionsOf = (version: string) =>
   `You help customers. A refund takes three days.\nBe ${version === "v1" ? "short" : "kind"}.`
 
-/** Noon of yesterday, which is yesterday in most zones. */
+/** Noon of yesterday, in UTC. */
 const yesterday = () => {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - 1, 12)).toISOString()

@@ -1,5 +1,5 @@
 /** One person for many tests, who goes from place to place: most of what a test costs is loading the pages. */
-import type { ViewportSize } from "playwright-core"
+import type { BrowserContextOptions, ViewportSize } from "playwright-core"
 import { afterAll, expect, onTestFinished } from "vitest"
 import { goTo, openWithKey, viewport, type Watched } from "./Browser.ts"
 import { apiKey, type Server } from "./Server.ts"
@@ -7,13 +7,15 @@ import { apiKey, type Server } from "./Server.ts"
 export class Visitor {
   readonly #server: () => Server
   readonly #allowed: string | undefined
+  readonly #options: BrowserContextOptions
   #watched: Watched | undefined
   #close = async () => {}
 
   /** For the tests of a file, or of a part of it. Complaints with the text `allowed` are none. */
-  constructor(server: () => Server, allowed?: string) {
+  constructor(server: () => Server, allowed?: string, options: BrowserContextOptions = {}) {
     this.#server = server
     this.#allowed = allowed
+    this.#options = options
     afterAll(() => this.#leave())
   }
 
@@ -31,7 +33,7 @@ export class Visitor {
     const watched = (this.#watched ??= await openWithKey(
       `${this.#server().url}/viewer/#/nothing`,
       apiKey,
-      {},
+      this.#options,
       (close) => void (this.#close = close)
     ))
     const { complaints, foreign, page } = watched

@@ -173,7 +173,8 @@ export const define = () => {
     let server: Server
     let recorded: Awaited<ReturnType<typeof Questions.record>>
     const taken: Array<{ readonly question: string; readonly clicks: number; readonly seconds: string }> = []
-    const visitor = new Visitor(() => server)
+    // The zone in which yesterday is recorded.
+    const visitor = new Visitor(() => server, undefined, { timezoneId: "UTC" })
 
     beforeAll(async () => {
       server = await start()
