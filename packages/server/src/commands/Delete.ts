@@ -16,13 +16,11 @@ interface Erasable {
   readonly erase: (access: Access.Access, name: string) => Effect.Effect<ErasureReceipt, CommandError>
 }
 
-const counted = (count: number, what: string): string => `${Figures.integer(count)} ${what}${count === 1 ? "" : "s"}`
-
 const described = ({ bytes, damaged, events, pieces, sessions }: ErasureReceipt): string =>
   [
-    `Erased ${counted(events, "event")}, ${counted(sessions, "session")} and ${counted(pieces, "piece")} of payloads`,
-    `: ${counted(bytes, "byte")} of the storage`,
-    ...(damaged === 0 ? [] : [`; ${counted(damaged, "damaged pack")} deleted with them`])
+    `Erased ${Figures.counted(events, "event")}, ${Figures.counted(sessions, "session")} and ${Figures.counted(pieces, "piece")} of payloads`,
+    `: ${Figures.counted(bytes, "byte")} of the storage`,
+    ...(damaged === 0 ? [] : [`; ${Figures.counted(damaged, "damaged pack")} deleted with them`])
   ].join("")
 
 const flags = {

@@ -43,8 +43,6 @@ const textOf = (part: Part): string => {
 
 const wordsOf = ({ parts }: Message): string => (parts as ReadonlyArray<Part>).map(textOf).join("\n")
 
-const counted = (count: number, what: string): string => `${Figures.integer(count)} ${what}${count === 1 ? "" : "s"}`
-
 const range = ([first, ...others]: ReadonlyArray<Message>): string =>
   others.length === 0 ? `${first!.number}` : `${first!.number}–${others.at(-1)!.number}`
 
@@ -56,7 +54,9 @@ const described = (row: Row<Message>, conversation: Conversation): string => {
   }
   switch (row.kind) {
     case "equal":
-      return Style.dim(`${counted(row.before.length, "equal message")} (A ${range(row.before)}, B ${range(row.after)})`)
+      return Style.dim(
+        `${Figures.counted(row.before.length, "equal message")} (A ${range(row.before)}, B ${range(row.after)})`
+      )
     case "only-before":
       return alone(row.before, "A")
     case "only-after":
@@ -128,7 +128,7 @@ const print = Effect.fnUntraced(function* (
     for (const row of rows) yield* Output.print(described(row, conversation))
     if (rows.length > 0) yield* Output.print("")
     yield* Output.print(
-      `${counted(counts.equal, "equal message")}, ${counts.different} different, ${counts["only-before"]} only in A, ${counts["only-after"]} only in B`
+      `${Figures.counted(counts.equal, "equal message")}, ${counts.different} different, ${counts["only-before"]} only in A, ${counts["only-after"]} only in B`
     )
   }
   if (before.isCut || after.isCut) {

@@ -1,12 +1,9 @@
 /** What `tachograph reindex` prints: text for people, or JSON. */
 import type { ProjectId, Reindexer, RulesInUse } from "@tachograph/core"
 import * as Bytes from "../terminal/Bytes.ts"
+import * as Figures from "../terminal/Figures.ts"
 import * as Json from "../terminal/Json.ts"
 import * as Table from "../terminal/Table.ts"
-
-const number = new Intl.NumberFormat("en-US")
-
-const counted = (count: number, one: string) => `${number.format(count)} ${one}${count === 1 ? "" : "s"}`
 
 /** `1h 2m`, `2m 3s`, `3s`. */
 const timeText = (seconds: number): string => {
@@ -20,8 +17,8 @@ export const progressText = ({ events, left }: Reindexer.Counts, total: number, 
   const done = events + left
   const perSecond = (1000 * done) / Math.max(1, elapsedMs)
   const timeLeft = done === 0 ? "" : `, ${timeText(Math.max(0, total - done) / perSecond)} left`
-  const damaged = left === 0 ? "" : `; ${counted(left, "event")} left as they are`
-  return `Reindexed ${number.format(events)} of ${counted(total, "event")} (${number.format(Math.round(perSecond))}/s${timeLeft})${damaged}`
+  const damaged = left === 0 ? "" : `; ${Figures.counted(left, "event")} left as they are`
+  return `Reindexed ${Figures.integer(events)} of ${Figures.counted(total, "event")} (${Figures.integer(Math.round(perSecond))}/s${timeLeft})${damaged}`
 }
 
 interface ProjectRules {
@@ -52,8 +49,8 @@ const resultText = ({ counts, projects, rules }: Result): string => {
     rules.map((each) => [Table.printable(project), Table.printable(each.rules), String(each.events)])
   )
   return [
-    `Reindexed ${counted(events, "event")} (${Bytes.format(textBytes)}) by ${rules}: ${number.format(changed)} changed` +
-      (left === 0 ? "" : `, ${counted(left, "event")} left as they are`),
+    `Reindexed ${Figures.counted(events, "event")} (${Bytes.format(textBytes)}) by ${rules}: ${Figures.integer(changed)} changed` +
+      (left === 0 ? "" : `, ${Figures.counted(left, "event")} left as they are`),
     ...(rows.length === 0 ? [] : [Table.format([["PROJECT", "RULES", "EVENTS"], ...rows], new Set([2]))])
   ].join("\n")
 }

@@ -27,11 +27,15 @@ const snippetOf = ({ hit_end, hit_start, snippet }: Hit): string => {
   return shown(0, hit_start) + Style.bold(shown(hit_start, hit_end)) + shown(hit_end)
 }
 
-const counted = (count: number, what: string): string => `${Figures.integer(count)} ${what}${count === 1 ? "" : "s"}`
-
 const linesOf = (found: SearchedSession): string => {
   const { at, event_id, hits, role, session } = found
-  const place = [Figures.minute(at), Table.printable(session), Table.printable(role), event_id, counted(hits, "hit")]
+  const place = [
+    Figures.minute(at),
+    Table.printable(session),
+    Table.printable(role),
+    event_id,
+    Figures.counted(hits, "hit")
+  ]
   return `${Style.dim(place.join("  "))}\n  ${snippetOf(found)}`
 }
 
@@ -80,7 +84,9 @@ const printSessions = Effect.fnUntraced(function* (access: Access.Access, query:
   if (found.length > 0) {
     const hits = found.reduce((sum, each) => sum + each.hits, 0)
     const more = cursor === undefined ? "" : " so far: --limit finds more"
-    yield* Output.print(Style.dim(`${counted(hits, "hit")} in ${counted(found.length, "session")}${more}`))
+    yield* Output.print(
+      Style.dim(`${Figures.counted(hits, "hit")} in ${Figures.counted(found.length, "session")}${more}`)
+    )
   }
   return { rows: found.length, damaged } satisfies Found
 })

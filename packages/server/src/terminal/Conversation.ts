@@ -95,11 +95,11 @@ export class Conversation {
         ? []
         : [
             Style.yellow(
-              `history rewritten: ${counted(gone, "message")} gone (${numbered(call.gone_messages)}), ${call.kept_messages} kept`
+              `history rewritten: ${Figures.counted(gone, "message")} gone (${numbered(call.gone_messages)}), ${call.kept_messages} kept`
             )
           ]),
       ...(settings.length === 0 ? [] : [`other ${settings.join(", ")}`]),
-      ...(masked === 0 ? [] : [`${counted(masked, "part")} masked`]),
+      ...(masked === 0 ? [] : [`${Figures.counted(masked, "part")} masked`]),
       ...(call.is_damaged ? [Style.red("damaged: its payload cannot be read")] : [])
     ]
   }
@@ -183,8 +183,6 @@ const foldedInstruction = (part: Part): string =>
 
 const inLine = (value: unknown): string =>
   Table.printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
-
-const counted = (count: number, what: string): string => `${Figures.integer(count)} ${what}${count === 1 ? "" : "s"}`
 
 const tokensOf = ({ cache_read_tokens: cached, input_tokens: input, output_tokens: output }: Call): string => {
   if (input === null && output === null) return ""

@@ -5,6 +5,9 @@ const integers = new Intl.NumberFormat("en-US")
 /** `1,234,567`. */
 export const integer = (count: number): string => integers.format(count)
 
+/** `1 call`, `1,234 calls`. */
+export const counted = (count: number, what: string): string => `${integer(count)} ${what}${count === 1 ? "" : "s"}`
+
 /** Empty for none. */
 export const integerOrNone = (count: number): string => (count === 0 ? "" : integer(count))
 

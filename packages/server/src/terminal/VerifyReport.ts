@@ -1,6 +1,7 @@
 /** What `tachograph verify` prints: text for people, or JSON. */
 import type { Verifier } from "@tachograph/core"
 import * as Bytes from "./Bytes.ts"
+import * as Figures from "./Figures.ts"
 import * as Json from "./Json.ts"
 import * as Table from "./Table.ts"
 
@@ -22,16 +23,11 @@ const findingText = (finding: Verifier.Finding): string => {
   return [problem, ...(place === "" ? [] : [place]), `${Table.printable(reason)}${loss}`].join(": ")
 }
 
-const number = new Intl.NumberFormat("en-US")
-
-/** `1 event`, `1,200 events`. */
-const counted = (count: number, one: string, many = `${one}s`) => `${number.format(count)} ${count === 1 ? one : many}`
-
 const listed = (parts: ReadonlyArray<string>) => `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)!}`
 
 /** `3 problems, 2 damaged events`. */
 const problemsText = ({ damagedEvents, problems }: Verifier.Counts): string =>
-  `${counted(problems, "problem")}${damagedEvents === 0 ? "" : `, ${counted(damagedEvents, "damaged event")}`}`
+  `${Figures.counted(problems, "problem")}${damagedEvents === 0 ? "" : `, ${Figures.counted(damagedEvents, "damaged event")}`}`
 
 /**
  * Lists are checked before events, project by project, unless only one session is verified. `totalEvents` is undefined if it is
@@ -39,30 +35,32 @@ const problemsText = ({ damagedEvents, problems }: Verifier.Counts): string =>
  */
 export const progressText = (counts: Verifier.Counts, totalEvents: number | undefined): string => {
   const { events, listedEvents, problems, sessions, textBytes } = counts
-  const listed = listedEvents === 0 ? "Verified" : `Listed ${number.format(listedEvents)}, verified`
-  const of = totalEvents === undefined ? "" : ` of ${number.format(totalEvents)}`
+  const listed = listedEvents === 0 ? "Verified" : `Listed ${Figures.integer(listedEvents)}, verified`
+  const of = totalEvents === undefined ? "" : ` of ${Figures.integer(totalEvents)}`
   const found = problems === 0 ? "" : `; ${problemsText(counts)}`
-  const where = counted(sessions, "session")
-  return `${listed} ${number.format(events)}${of} events (${Bytes.format(textBytes)}) in ${where}${found}`
+  const where = Figures.counted(sessions, "session")
+  return `${listed} ${Figures.integer(events)}${of} events (${Bytes.format(textBytes)}) in ${where}${found}`
 }
 
 const summaryText = (counts: Verifier.Counts, isComplete: boolean): string => {
   const { events, packs, pendingErasures, projects, sessions, sharedPieces, textBytes, unsettled } = counts
   const verified = listed([
-    `${counted(events, "event")} (${Bytes.format(textBytes)})`,
-    counted(packs, "pack"),
-    counted(sharedPieces, "shared piece")
+    `${Figures.counted(events, "event")} (${Bytes.format(textBytes)})`,
+    Figures.counted(packs, "pack"),
+    Figures.counted(sharedPieces, "shared piece")
   ])
-  const where = `${counted(sessions, "session")} of ${counted(projects, "project")}`
+  const where = `${Figures.counted(sessions, "session")} of ${Figures.counted(projects, "project")}`
   const ending = counts.problems > 0 ? problemsText(counts) : `nothing is wrong${isComplete ? "" : " so far"}`
   const lines = [`${isComplete ? "Verified" : "Incomplete: verified"} ${verified} in ${where}: ${ending}`]
   if (pendingErasures > 0) {
     lines.push(
-      `In ${counted(pendingErasures, "session")} an erasure is running, or was interrupted and can be repeated`
+      `In ${Figures.counted(pendingErasures, "session")} an erasure is running, or was interrupted and can be repeated`
     )
   }
   if (unsettled > 0) {
-    lines.push(`The counters of ${counted(unsettled, "session")} were not compared: events were erased meanwhile`)
+    lines.push(
+      `The counters of ${Figures.counted(unsettled, "session")} were not compared: events were erased meanwhile`
+    )
   }
   return lines.join("\n")
 }
