@@ -30,9 +30,9 @@ const maxReads = 20
 /** Names of versions, and of models, of a group. */
 const maxNames = 20
 
-/** A payload of which no message is read, and what the payloads of a page may have together (bytes). */
+/** The largest payload of which a message is read, and what the payloads that are read for a page may have together (bytes). */
 const maxPayloadBytes = 4 * 1024 * 1024
-const maxPageBytes = 32 * 1024 * 1024
+const maxMessageBytes = 32 * 1024 * 1024
 
 /** Payloads that are read at the same time. */
 const concurrency = 4
@@ -148,7 +148,9 @@ export const make = (storage: Storage["Service"], onDamage: DamageLog.OnDamage):
   const withMessages = (project: ProjectId, groups: ReadonlyMap<string, Group>) => {
     let bytes = 0
     const ordered = Array.from(groups).sort(([, a], [, b]) => byEvents(a, b))
-    const isRead = ordered.map(([, { latest }]) => (bytes += latest.inputsBytes + latest.outputBytes) <= maxPageBytes)
+    const isRead = ordered.map(
+      ([, { latest }]) => (bytes += latest.inputsBytes + latest.outputBytes) <= maxMessageBytes
+    )
     return Effect.forEach(
       ordered,
       ([name, group], index) =>

@@ -1,6 +1,7 @@
 import { Failures } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
+import * as EventFilter from "./EventFilter.ts"
 import * as Operation from "./Operation.ts"
 import * as PageQuery from "./PageQuery.ts"
 
@@ -9,13 +10,7 @@ export const operations = Effect.map(Recorder, (recorder) =>
     listFailures: ({ query }) =>
       Effect.map(
         recorder.listFailures({
-          session: query.session,
-          agent: query.agent,
-          agentVersion: query.agent_version,
-          person: query.person,
-          fields: { failure: query.failure, model: query.model, api: query.api },
-          from: query.after?.in(),
-          to: query.before?.in(),
+          ...EventFilter.of(query),
           ...PageQuery.of(query, Failures.cursor)
         }),
         ({ damagedEvents, events, failures, next }) => ({
