@@ -1,12 +1,10 @@
 /** Why a call failed, in one line for people. */
 import type { EventSummary } from "@tachograph/client/api"
+import { keyOf } from "@tachograph/core/domain/Failure"
 import * as Figures from "./Figures.ts"
 import * as Table from "./Table.ts"
 
 type Failed = Pick<EventSummary, "error_code" | "error_type" | "error_status" | "http_status">
-
-/** From here on a status of HTTP is an error's. */
-const firstErrorStatus = 400
 
 const printed = (text: string, maxCharacters: number): string =>
   Table.printable(Figures.cut(text.replaceAll(/\s+/g, " ").trim(), maxCharacters))
@@ -18,8 +16,9 @@ export const of = (
   maxCharacters: number
 ): string => {
   const type = printed(error_type ?? "", maxCharacters)
-  const status = error_status ?? http_status ?? 0
-  const isSaid = status < firstErrorStatus || type === String(status) || type === `http_${status}`
+  const failed = { errorCode: error_code, errorStatus: error_status, errorType: error_type, httpStatus: http_status }
+  const status = keyOf(failed)?.status ?? null
+  const isSaid = status === null || type === String(status) || type === `http_${status}`
   const code = error_code === null || error_code === error_type ? "" : `, ${printed(error_code, maxCharacters)}`
   return `${isSaid ? "" : `${status} `}${type}${code}${message === null ? "" : `: ${printed(message, maxCharacters)}`}`
 }
