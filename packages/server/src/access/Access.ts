@@ -31,7 +31,7 @@ type Name = keyof Operations
 type Paged = { [Each in Name]: Operations[Each] extends { readonly row: unknown } ? Each : never }[Name]
 
 /** Rows of a page at most. */
-const maxPage = 1_000
+export const maxPage = 1_000
 
 /** Each fails where the answer is an error. */
 export interface Access {

@@ -89,15 +89,25 @@ export const usage = Command.make(
   },
   Effect.fnUntraced(function* (flags) {
     const limit = yield* Filters.limitOf(flags.limit)
-    const asked = { ...(yield* Filters.queryOf(flags)), time_zone: Option.getOrUndefined(flags.timeZone) }
-    const query = { ...asked, group_by: Option.getOrUndefined(flags.by), ...Filters.sortOf(flags) }
+    const query = {
+      ...(yield* Filters.queryOf(flags)),
+      time_zone: Option.getOrUndefined(flags.timeZone),
+      group_by: Option.getOrUndefined(flags.by),
+      ...Filters.sortOf(flags)
+    }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {
-        const groups = yield* access.list("readUsage", query, limit)
+        const { next_cursor: cursor, ...first } = yield* access.read("readUsage", {
+          ...query,
+          limit: Math.min(Access.maxPage, limit)
+        })
+        const left = cursor === null ? 0 : limit - first.usage.length
+        const others = left === 0 ? [] : yield* access.list("readUsage", { ...query, cursor: cursor! }, left)
+        const groups = [...first.usage, ...others]
         const names = (query.group_by?.split(",") ?? []) as ReadonlyArray<Dimension>
         if (groups.length === 0) yield* Unseen.explain(access, query, flags.json)
         else {
-          const { total } = names.length === 0 ? { total: null } : yield* access.read("readUsage", asked)
+          const total = names.length === 0 ? null : first.total
           if (flags.json) {
             for (const group of groups) yield* Output.print(JSON.stringify(group))
             if (total !== null) yield* Output.print(JSON.stringify({ total }))
