@@ -16,6 +16,16 @@ export const leadingInstructions = (messages: ReadonlyArray<Pick<Message, "role"
   return end === -1 ? messages.length : end
 }
 
+/** A call in normal form, or what has all instructions apart. */
+export interface Instructed {
+  readonly instructions: ReadonlyArray<{ readonly type: string }>
+  readonly input?: ReadonlyArray<{ readonly role: string; readonly parts: ReadonlyArray<{ readonly type: string }> }>
+}
+
+/** All instructions of a call as they were sent: those that stand apart, and those that begin its messages. */
+export const instructionsOf = ({ input = [], instructions }: Instructed): ReadonlyArray<Part> =>
+  [...instructions, ...input.slice(0, leadingInstructions(input)).flatMap(({ parts }) => parts)] as ReadonlyArray<Part>
+
 /**
  * What Claude Code (`system-reminder`), Codex (`environment_context`, and older ones `user_instructions`) and Gemini CLI (`session_context`) put before
  * the words of the user. Other elements may be the words of an application's users.

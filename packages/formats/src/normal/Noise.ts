@@ -4,7 +4,7 @@
  */
 import type { JsonObject, Message, Part } from "../Format.ts"
 import { isEmpty, isObject } from "../json/Read.ts"
-import { isInstruction, rulesOfProject } from "./Instructions.ts"
+import { type Instructed, instructionsOf, isInstruction, rulesOfProject, textOf } from "./Instructions.ts"
 
 const billing = "x-anthropic-billing-header:"
 
@@ -28,6 +28,10 @@ const quietPart = (part: Part): ReadonlyArray<Part> => {
 
 /** Instructions without noise. */
 export const quietInstructions = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => parts.flatMap(quietPart)
+
+/** All instructions of a call as one text, without noise: by which two calls are compared. */
+export const instructionsText = (of: Instructed): string =>
+  quietInstructions(instructionsOf(of)).map(textOf).join("\n\n")
 
 /** Many providers have instructions among the messages. What others say is not changed. */
 export const quietParts = (message: Message): ReadonlyArray<Part> =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { type Api, formats } from "@tachograph/formats"
 import { identity } from "@tachograph/formats/normal/Identity"
-import { isInjected, quietInstructions, quietParameters } from "@tachograph/formats/normal/Noise"
+import { instructionsText, isInjected, quietInstructions, quietParameters } from "@tachograph/formats/normal/Noise"
 
 const line = (nonce: string) =>
   `x-anthropic-billing-header: cc_version=2.1.177.${nonce}; cc_entrypoint=cli; cch=${nonce};`
@@ -50,6 +50,11 @@ describe("the line of Claude Code with a nonce", () => {
     expect(said(inputs("36ee5"))).toContain("careful engineer")
     const other = JSON.parse(JSON.stringify(inputs("36ee5")).replace("careful", "hasty"))
     expect(said(other)).not.toBe(said(inputs("36ee5")))
+  })
+
+  it.each(requests)("is not in the text of all instructions: %s", (api, inputs) => {
+    const read = formats[api].messages(inputs("36ee5"), null)
+    expect(instructionsText(read)).toMatch(/^(Answer briefly\.\n\n)?You are a careful engineer\.\nUse the tools\.$/)
   })
 
   it("makes no other message, unless somebody else than the application says it", () => {

@@ -1,5 +1,6 @@
 /** `tachograph compare`: what two versions of an agent ran with, and what differs. */
 import type { Configuration } from "@tachograph/client/api"
+import { instructionsText } from "@tachograph/formats/normal/Noise"
 import * as Effect from "effect/Effect"
 import { Argument, Command } from "effect/cli"
 import * as Access from "../access/Access.ts"
@@ -16,15 +17,11 @@ interface Used {
 
 const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Text as the model reads it; what is no text, as JSON. */
-const instructionsOf = ({ instructions }: Configuration): string =>
-  instructions.map((part) => (typeof part["content"] === "string" ? part["content"] : json(part))).join("\n")
-
 /** The parts of a configuration as texts, in the order in which they are compared. */
 const sections: ReadonlyArray<readonly [name: string, textOf: (used: Used) => string]> = [
   ["model", ({ configuration }) => configuration.model ?? ""],
   ["parameters", ({ configuration }) => json(configuration.parameters)],
-  ["instructions", ({ configuration }) => instructionsOf(configuration)],
+  ["instructions", ({ configuration }) => instructionsText(configuration)],
   ["tools", ({ configuration }) => configuration.tools.map(json).join("\n")],
   ["fingerprint", ({ fingerprint }) => json(fingerprint)]
 ]

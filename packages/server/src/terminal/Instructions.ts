@@ -1,8 +1,6 @@
 /** The instructions of the calls of a session, each in one line: their size, their hash, and what changed in them. */
 import type { Conversation as NormalForm, SessionCall as Call } from "@tachograph/client/api"
-import type { Message, Part } from "@tachograph/formats"
-import { textOf } from "@tachograph/formats/normal/Instructions"
-import * as Noise from "@tachograph/formats/normal/Noise"
+import { instructionsText } from "@tachograph/formats/normal/Noise"
 import { hash } from "node:crypto"
 import * as Differences from "./Differences.ts"
 import * as Figures from "./Figures.ts"
@@ -14,14 +12,6 @@ const hashDigits = 12
 
 /** `1 character`, `12,340 characters`. */
 export const characters = (count: number): string => `${Figures.integer(count)} character${count === 1 ? "" : "s"}`
-
-/** All of a call as one text, without what clients change with each call. */
-export const instructionsText = ({ input, instructions, leading_instructions: leading }: NormalForm): string => {
-  const parts = [...instructions, ...(input.slice(0, leading) as ReadonlyArray<Message>).flatMap(({ parts }) => parts)]
-  return Noise.quietInstructions(parts as ReadonlyArray<Part>)
-    .map(textOf)
-    .join("\n\n")
-}
 
 export class Instructions {
   readonly #areWhole: boolean

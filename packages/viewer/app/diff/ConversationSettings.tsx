@@ -1,6 +1,6 @@
 /** What the instructions, the tools and the parameters of two calls differ in. */
+import { instructionsText } from "@tachograph/client/compare"
 import type { Conversation } from "../server/Types.ts"
-import { instructionsText } from "../text/instructionsOf.ts"
 import { ToolsDiff } from "./ToolsDiff.tsx"
 import { WordDiff } from "./WordDiff.tsx"
 

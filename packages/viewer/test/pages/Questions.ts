@@ -93,6 +93,7 @@ export const define = (world: World) => {
       const { fingerprintId: fingerprint_id, server } = world
       const name = "a client's line"
       const usage = { input_tokens: 9_000, output_tokens: 5, cache_read_input_tokens: 0 }
+      const ids: Array<string> = []
       for (const [index, hash] of ["aaa", "aab"].entries()) {
         const system = `x-anthropic-billing-header: cch=${hash};\nBe short.`
         const messages = [user("a"), { role: "assistant", content: "b" }, user("c")].slice(0, 2 * index + 1)
@@ -106,11 +107,17 @@ export const define = (world: World) => {
           agent_version: "1",
           properties
         }
-        expect((await server.client.post("/api/v1/events", event)).status).toBe(200)
+        const { body, status } = await server.client.post("/api/v1/events", event)
+        expect(status).toBe(200)
+        ids.push(body.event_id)
       }
       const { page } = await world.visit(`#/sessions/${encodeURIComponent(name)}`)
       await page.locator(".side li").filter({ hasText: "no settings changed" }).getByRole("link").click()
       await page.locator(".side").getByText("changed a line of its instructions, at character 35:").waitFor()
+      // It is no difference of the calls.
+      await goTo(page, `#/diff/calls?a=${ids[0]}&b=${ids[1]}`)
+      const settings = page.locator(".settings section").filter({ hasText: "Instructions" })
+      await settings.getByText("The same in both.").waitFor()
     })
 
     it("which instructions differ from call to call in one place", async () => {

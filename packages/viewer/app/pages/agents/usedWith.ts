@@ -1,6 +1,7 @@
 /** What the versions of an agent were called with: the same instructions or tools are one, by their SHA-256. */
+import { instructionsText } from "@tachograph/client/compare"
 import * as Lists from "../../server/Lists.ts"
-import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
+import type { Configuration, Fingerprint } from "../../server/Types.ts"
 import { sha256 } from "../../text/Sha256.ts"
 import * as Words from "../../text/Words.ts"
 
@@ -27,7 +28,7 @@ interface OfVersion {
 }
 
 export const textOf: Readonly<Record<Kind, (configuration: Configuration) => string>> = {
-  instructions: ({ instructions }) => (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n"),
+  instructions: instructionsText,
   tools: ({ tools }) => (tools.length === 0 ? "" : JSON.stringify(tools, undefined, 2))
 }
 

@@ -1,4 +1,5 @@
 /** `#/agents/{a}/compare?from=…&to=…`: what one version of an agent changed against another. */
+import { instructionsText } from "@tachograph/client/compare"
 import { useEffect } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
@@ -12,20 +13,16 @@ import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
 import * as Lists from "../../server/Lists.ts"
-import type { Configuration, Fingerprint, Part } from "../../server/Types.ts"
+import type { Configuration, Fingerprint } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { plain } from "../../text/Hidden.ts"
 import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
-import * as Words from "../../text/Words.ts"
 import { Measures } from "./Measures.tsx"
 
 /** The configuration that stands for a version: the one with most calls. */
 const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | undefined =>
   configurations.toSorted((one, other) => other.events - one.events)[0]
-
-const instructionsOf = ({ instructions }: Configuration): string =>
-  (instructions as ReadonlyArray<Part>).map(Words.ofPart).join("\n\n")
 
 /** Without the model, which has its own place. */
 const parametersOf = ({ parameters }: Configuration): string => {
@@ -136,7 +133,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
         <div class="settings">
           <section>
             <h2>Instructions</h2>
-            <WordDiff before={instructionsOf(before)} after={instructionsOf(after)} />
+            <WordDiff before={instructionsText(before)} after={instructionsText(after)} />
           </section>
           <section>
             <h2>Tools</h2>

@@ -1,4 +1,5 @@
 /** The tabs that read the call in normal form: all that it sent, what was answered, and its settings. */
+import { instructionsOf } from "@tachograph/client/compare"
 import { useState } from "preact/hooks"
 import { Value } from "../../parts/message/Value.tsx"
 import { Text } from "../../parts/Text.tsx"
@@ -10,7 +11,6 @@ import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 import { firstMessages, Messages } from "../../parts/message/Messages.tsx"
-import { instructionsOf } from "../../text/instructionsOf.ts"
 import { NoAnswer } from "./NoAnswer.tsx"
 import { SettingsDiff } from "./SettingsDiff.tsx"
 

@@ -1,4 +1,5 @@
 /** The instructions of a call as one line, which opens: whole, or with the words that differ from those of the call before. */
+import { instructionsText } from "@tachograph/client/compare"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Fold } from "../../parts/message/Fold.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -7,7 +8,6 @@ import { api } from "../../server/Client.ts"
 import type { Call } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
-import { instructionsText } from "../../text/instructionsOf.ts"
 
 interface Props {
   readonly call: Call

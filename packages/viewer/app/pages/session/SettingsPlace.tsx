@@ -1,10 +1,10 @@
 /** Where the instructions or the tools of a call begin to differ from those of the call before. */
+import { instructionsOf } from "@tachograph/client/compare"
 import { api } from "../../server/Client.ts"
 import type { Call, Conversation } from "../../server/Types.ts"
 import { useAnswer } from "../../server/useAnswer.ts"
 import { firstDifference } from "../../text/firstDifference.ts"
 import * as Format from "../../text/Format.ts"
-import { instructionsText } from "../../text/instructionsOf.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
 
@@ -49,6 +49,9 @@ const Tool = ({ after, before }: { readonly before: Conversation; readonly after
   )
 }
 
+/** With noise: a provider reads it too. */
+const sentText = (conversation: Conversation): string => instructionsOf(conversation).map(Words.ofPart).join("\n\n")
+
 const Loaded = ({ call, of, parent }: Props) => {
   const { value } = useAnswer(
     (signal) => Promise.all([parent, call].map(({ event_id }) => api.getEventMessages({ event_id }, { signal }))),
@@ -57,8 +60,8 @@ const Loaded = ({ call, of, parent }: Props) => {
   const [before, after] = value ?? []
   if (before === undefined || after === undefined) return null
   if (of === "tools") return <Tool before={before} after={after} />
-  const text = instructionsText(after)
-  const at = firstDifference(instructionsText(before), text)
+  const text = sentText(after)
+  const at = firstDifference(sentText(before), text)
   return of === "noise" ? <Noise at={at} /> : <Character after={text} at={at} />
 }
 
