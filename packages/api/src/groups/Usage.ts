@@ -55,14 +55,17 @@ export const UsageGroupOnWire = UsageGroup.pipe(Schema.encodeKeys(snakeKeys(Usag
 
 export const cursor = Cursor.ofKeys
 
-const sessionsAreNotSorted = Violation.check<{
+const canBeSorted = Violation.check<{
   readonly group_by?: ReadonlyArray<Dimension>
   readonly sort?: string
-}>(({ group_by, sort }) =>
-  sort !== undefined && group_by?.includes("session") === true
-    ? Violation.valueError("sessions are sorted in the list of sessions")
+}>(({ group_by = [], sort }) => {
+  if (sort === undefined) return undefined
+  if (group_by.includes("session")) return Violation.valueError("sessions are sorted in the list of sessions")
+  const isOfTimes = group_by.includes("hour") || group_by.includes("day")
+  return isOfTimes && group_by.includes("person")
+    ? Violation.valueError("people are not sorted by hours or days: there may be a million of these groups")
     : undefined
-)
+})
 
 export class Usage extends HttpApiGroup.make("usage").add(
   HttpApiEndpoint.get("readUsage", "/usage", {
@@ -77,7 +80,7 @@ export class Usage extends HttpApiGroup.make("usage").add(
       ...Page.period,
       ...Page.query(cursor),
       ...Sorted.query
-    }).check(sessionsAreNotSorted, Sorted.orderHasSort),
+    }).check(canBeSorted, Sorted.orderHasSort),
     success: Schema.Struct({
       ...Page.of("UsagePage", "usage", UsageGroupOnWire, cursor).fields,
       /** Of all groups together: with the first page, if there are any. */

@@ -152,7 +152,7 @@ export const listSessions = (
       if (listed.length === 0) return []
       const last = known ?? rankOf(session, listed)
       const parts = partsOf(project, entries)
-      return SessionOrder.isWithin(range, last) && SessionParts.isSessionMatch(filter, parts)
+      return SessionOrder.isWithin(range, last) && SessionParts.isSessionMatch(filter, parts, SessionParts.errorsOf)
         ? [{ session, entries, parts, last }]
         : []
     })
@@ -178,7 +178,7 @@ export const rankSessions = (
   for (const [session, entries] of bySession(project)) {
     const own = partsOf(project, entries)
     const lastMs = SessionParts.lastMsOf(own)
-    if (!SessionParts.isSessionMatch(filter, own) || lastMs < fromMs || lastMs >= toMs) continue
+    if (!SessionParts.isSessionMatch(filter, own, SessionParts.errorsOf) || lastMs < fromMs || lastMs >= toMs) continue
     const { number } = session.state
     const ends = { firstMs: Math.min(...own.map(({ firstMs }) => firstMs)), lastMs }
     const figures = own.map(({ tally }) => SessionFigures.ofTally(tally)).reduce(SessionFigures.sumOf)
@@ -277,7 +277,7 @@ export const sumUsage = (project: MemoryProject, query: UsageQuery): UsagePage =
   }
   const all = new Tally()
   for (const { summary } of entries) all.add(summary)
-  const hasTotal = query.after === undefined && entries.length > 0
+  const hasTotal = query.hasTotal === true && entries.length > 0
   const toPage = ({ groups, next }: GroupPage): UsagePage => ({
     groups: groups.map(({ keys, tally }) => GroupValues.of(groupBy, keys, tally, sessions.get(keys), time, nameOf)),
     next,

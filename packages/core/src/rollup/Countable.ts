@@ -14,3 +14,7 @@ export type Countable = Pick<
   | "unpricedParts"
   | "durationMs"
 >
+
+/** Whether its cost leaves something out. What an answer states is the whole. */
+export const isPartlyPriced = ({ statedCostUsd, unpricedParts }: Countable): boolean =>
+  statedCostUsd === null && unpricedParts !== null && unpricedParts.length > 0

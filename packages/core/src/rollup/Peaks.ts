@@ -1,6 +1,6 @@
 /**
- * The largest figures of single calls among some, which lead to the slowest and the costliest ones. They are bounds: those of calls that
- * were erased may stay in them. 0 where no call has the figure; otherwise it is rounded up, plus 1.
+ * The largest figures of single calls among some, which lead to the slowest and the costliest ones. 0 where no call has the figure;
+ * otherwise it is rounded up, plus 1.
  */
 import type { Countable } from "./Countable.ts"
 
@@ -32,6 +32,10 @@ export const joined = (a: Peaks, b: Peaks): Peaks => ({
   tokens: Math.max(a.tokens, b.tokens)
 })
 
-/** Whether all that `b` bounds is within `a`. */
-export const include = (a: Peaks, b: Peaks): boolean =>
-  a.durationMs >= b.durationMs && a.cost >= b.cost && a.tokens >= b.tokens
+const names = ["durationMs", "cost", "tokens"] as const
+
+export const areSame = (a: Peaks, b: Peaks): boolean => names.every((name) => a[name] === b[name])
+
+/** Whether some calls among others have a figure that is the largest of all. */
+export const isReached = (all: Peaks, some: Peaks): boolean =>
+  names.some((name) => some[name] > 0 && some[name] >= all[name])

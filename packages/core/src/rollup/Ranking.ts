@@ -75,11 +75,4 @@ export class Ranking {
     const rows = this.#rows.slice(0, this.#limit - 1)
     return { rows, next: this.#rows.length === this.#limit ? rows.at(-1) : undefined }
   }
-
-  /** The value that another row must be beyond to be among the first ones; undefined while any row is. */
-  get bar(): number | undefined {
-    if (this.#rows.length < this.#limit) return undefined
-    this.#drop()
-    return this.#last!.value
-  }
 }

@@ -1,7 +1,7 @@
 /** What the calls of a session with the same names add up to, as far as sessions are sorted and counted by it. */
 import * as Peaks from "./Peaks.ts"
 import type { Ends, SessionPart } from "./SessionParts.ts"
-import type { Countable } from "./Countable.ts"
+import { type Countable, isPartlyPriced } from "./Countable.ts"
 import type { Tally } from "./Tally.ts"
 
 /** What is added up of calls for a sort. */
@@ -55,7 +55,7 @@ export const ofEvent = (event: Countable): Figures => ({
   errors: event.errorType === null ? 0 : 1,
   tokens: Peaks.tokensOf(event) ?? 0,
   unpriced: event.costUsd === null ? 1 : 0,
-  partlyPriced: event.statedCostUsd === null && (event.unpricedParts?.length ?? 0) > 0 ? 1 : 0,
+  partlyPriced: isPartlyPriced(event) ? 1 : 0,
   cost: event.costUsd ?? 0
 })
 

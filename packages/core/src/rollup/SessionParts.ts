@@ -80,19 +80,25 @@ export const modelsOf = (event: { readonly model: string | null; readonly respon
   return { model, responseModel: responseModel === model ? "" : responseModel }
 }
 
-export const isMatch = (
-  { agent, agentVersions, model, person }: Omit<PartFilter, "isError">,
-  part: Pick<SessionPart, "agent" | "agentVersion" | "person" | "model" | "responseModel">
-): boolean =>
+type Named = Pick<SessionPart, "agent" | "agentVersion" | "person" | "model" | "responseModel">
+
+/** How many calls of a part are errors. */
+export const errorsOf = ({ tally }: SessionPart): number => tally.errors
+
+export const isMatch = ({ agent, agentVersions, model, person }: Omit<PartFilter, "isError">, part: Named): boolean =>
   (agent === undefined || part.agent === agent) &&
   (agentVersions === undefined || agentVersions.get(part.agent) === part.agentVersion) &&
   (person === undefined || part.person === person) &&
   (model === undefined || part.model === model || part.responseModel === model)
 
 /** Whether a session with these parts is looked for. */
-export const isSessionMatch = ({ isError, ...filter }: PartFilter, parts: ReadonlyArray<SessionPart>): boolean =>
+export const isSessionMatch = <Part extends Named>(
+  { isError, ...filter }: PartFilter,
+  parts: ReadonlyArray<Part>,
+  errorsOf: (part: Part) => number
+): boolean =>
   parts.some((part) => isMatch(filter, part)) &&
-  (isError === undefined || parts.some(({ tally }) => tally.errors > 0) === isError)
+  (isError === undefined || parts.some((part) => errorsOf(part) > 0) === isError)
 
 const numbersIn = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
   Array.from(new Set(values)).sort((a, b) => a - b)

@@ -4,14 +4,10 @@ import type { GroupKey } from "./UsageGroups.ts"
 
 type Figures = SessionFigures.Figures
 
-/** How many costs there is room for at first. */
-const firstRoom = 16
-
 export class SessionSums {
   /** What each of the sessions costs that are closed, and all of them, in billionths of a dollar. */
-  #costs = new Float64Array(firstRoom)
+  readonly #costs: Array<number> = []
   #cost = 0n
-  #sessions = 0
   #unpricedSessions = 0
   #all = SessionFigures.none
   /** The session whose calls are being added. */
@@ -33,12 +29,7 @@ export class SessionSums {
     this.#open = undefined
     this.#all = SessionFigures.sumOf(this.#all, figures)
     if (figures.unpriced + figures.partlyPriced > 0) this.#unpricedSessions++
-    if (this.#sessions === this.#costs.length) {
-      const grown = new Float64Array(2 * this.#sessions)
-      grown.set(this.#costs)
-      this.#costs = grown
-    }
-    this.#costs[this.#sessions++] = figures.cost
+    this.#costs.push(figures.cost)
     this.#cost += BigInt(figures.cost)
   }
 
@@ -50,7 +41,7 @@ export class SessionSums {
 
   get sessions(): number {
     this.#close()
-    return this.#sessions
+    return this.#costs.length
   }
 
   /** Sessions with a call that has no cost, or whose cost leaves something out. */
@@ -63,13 +54,13 @@ export class SessionSums {
   get costPerSession(): { readonly mean: bigint; readonly median: bigint; readonly p95: bigint } | null {
     const { events, unpriced } = this.figures
     if (unpriced === events) return null
-    const sorted = this.#costs.slice(0, this.#sessions).sort()
+    const sorted = Float64Array.from(this.#costs).sort()
     const { length } = sorted
     const count = BigInt(length)
     const at = (place: number) => BigInt(sorted[place]!)
     return {
       mean: (2n * this.#cost + count) / (2n * count),
-      median: (at(Math.floor((length - 1) / 2)) + at(Math.floor(length / 2))) / 2n,
+      median: (at(Math.floor((length - 1) / 2)) + at(Math.floor(length / 2)) + 1n) / 2n,
       p95: at(Math.ceil(0.95 * length) - 1)
     }
   }
@@ -96,6 +87,10 @@ export class SessionGroups {
 
   get(keys: ReadonlyArray<GroupKey>): SessionSums | undefined {
     return this.#groups.get(nameOf(keys))?.sums
+  }
+
+  get size(): number {
+    return this.#groups.size
   }
 
   get all() {

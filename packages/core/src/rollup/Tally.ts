@@ -3,7 +3,7 @@ import type { EventId } from "../domain/Event.ts"
 import type { Sums } from "../domain/Sums.ts"
 import * as Uuid from "../domain/Uuid.ts"
 import { ByteReader, ByteWriter, toBuffer } from "../payload/format/Bytes.ts"
-import type { Countable } from "./Countable.ts"
+import { type Countable, isPartlyPriced } from "./Countable.ts"
 import { Durations } from "./Durations.ts"
 import type { Peaks } from "./Peaks.ts"
 
@@ -70,10 +70,7 @@ export class Tally {
     sums.reasoningTokens += event.reasoningTokens ?? 0
     if (event.costUsd === null) sums.unpricedEvents++
     else this.#cost += BigInt(event.costUsd)
-    // What an answer states is the whole.
-    if (event.statedCostUsd === null && event.unpricedParts !== null && event.unpricedParts.length > 0) {
-      sums.partlyPricedEvents++
-    }
+    if (isPartlyPriced(event)) sums.partlyPricedEvents++
     if (event.durationMs !== null) this.#durations.add(event.durationMs)
   }
 

@@ -31,13 +31,15 @@ export interface UsageQuery {
   readonly after?: ReadonlyArray<GroupKey> | undefined
   /** At least 1. */
   readonly limit: number
+  /** Whether all groups together are wanted too. */
+  readonly hasTotal?: boolean | undefined
 }
 
 export interface UsagePage {
   readonly groups: ReadonlyArray<UsageGroup>
   /** The keys of the last group, which may be none of this page, if there may be more. */
   readonly next: ReadonlyArray<GroupKey> | undefined
-  /** All groups together: with the first page, if there are any. */
+  /** All groups together, where they are wanted, if there are any. */
   readonly total?: UsageGroup | undefined
 }
 

@@ -48,8 +48,8 @@ export interface Derived {
   /** Sessions sorted by what their calls add up to, from some bytes of each. */
   readonly rankSessions: (project: ProjectId, query: SessionRanking) => Result<ListPage<StoredSession, Rank>>
   /**
-   * The calls with the largest figures first; those without the figure are left out. Looks at about 5,000 sessions at most, those with the
-   * largest figures first: then the page has fewer calls than `limit`, or none, and `next` says where to go on.
+   * The calls with the largest figures first; those without the figure are left out. Looks at the sessions that bound the figures, those with
+   * the largest bounds first, until no other can have a call of the page: where few calls match, at those of every session.
    */
   readonly rankEvents: (project: ProjectId, query: EventRanking) => Result<ListPage<StoredSummary, EventRank>>
   /** Undefined if it does not exist, or has no events. */

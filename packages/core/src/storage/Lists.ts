@@ -50,7 +50,7 @@ export interface EventRank {
 export interface EventRanking extends Omit<EventQuery, "order" | "after"> {
   readonly sort: Exclude<CallSort, "last">
   readonly fields: FieldFilter
-  /** The last call of the page before, or where it has come to. */
+  /** The last call of the page before. */
   readonly after?: EventRank | undefined
 }
 

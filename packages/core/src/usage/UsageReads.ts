@@ -1,7 +1,8 @@
 /** Reads what events add up to: sessions, groups of calls, and the space that they take. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { SessionTitles } from "../conversation/SessionTitles.ts"
-import { type EventDamaged, SessionNotFound } from "../domain/Errors.ts"
+import { SessionNotFound } from "../domain/Errors.ts"
 import type { EventSummary } from "../domain/Event.ts"
 import { CurrentProject, inProject, type ProjectId } from "../domain/Project.ts"
 import type { SessionId } from "../domain/Session.ts"
@@ -41,8 +42,8 @@ export interface UsageReads {
   readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
   /** What events add up to, in groups. */
   readonly sumUsage: (query: UsageListQuery) => Result<UsagePage>
-  /** Calls sorted by a figure, the largest first. Fails with `EventDamaged` if the fields of one are damaged. */
-  readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents, EventDamaged>
+  /** Calls sorted by a figure, the largest first. Those whose fields are damaged are left out, and logged: their figures are not known. */
+  readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents>
   /** Sessions sorted by what their calls add up to. */
   readonly rankSessions: (query: SessionRankingQuery) => Result<ListPage<SessionSummary, Rank>>
   /** A page may have fewer people than `limit` although there are more. */
@@ -107,7 +108,13 @@ export const make = Effect.fnUntraced(function* (
       ...EventPages.within(query),
       ...{ after, fields, limit, sort }
     })
-    return { events: yield* Effect.forEach(rows, (stored) => EventReader.summaryOf(project, stored, logDamage)), next }
+    const events = yield* Effect.forEach(rows, (stored) =>
+      EventReader.summaryOf(project, stored, logDamage).pipe(
+        Effect.asSome,
+        Effect.catchTag("event-damaged", () => Effect.succeedNone)
+      )
+    )
+    return { events: events.flatMap(Option.toArray), next }
   })
 
   const listPeopleWithUsage = Effect.fn("Recorder.listPeopleWithUsage")(function* (query: PeopleUsage.PeopleQuery) {

@@ -18,7 +18,7 @@ export const operations = Effect.map(Recorder, (recorder) =>
           api: query.api,
           from: query.after?.in(query.time_zone),
           to: query.before?.in(query.time_zone),
-          ...{ sort: query.sort, order: query.order },
+          ...{ sort: query.sort, order: query.order, hasTotal: query.cursor === undefined },
           ...PageQuery.of(query, Usage.cursor)
         }),
         ({ groups, next, total = null }) => ({ usage: groups, total, next_cursor: Usage.cursor.encode(next) })

@@ -31,6 +31,9 @@ export const make = (sql: SqlClient.SqlClient) => {
   const rollups = Rollups.make(sql)
   const positions = RollupPosition.make(sql)
   const { changed, ofNumbers, ofSessions, position, toPosition } = DigestRows.make(sql)
+  /** Digests with a damaged row of a session: this process tries none of them again before an erasure or a reindex has changed it. */
+  const unreadable = new Set<string>()
+  const nameOf = (project_id: number, number: number) => `${project_id} ${number}`
 
   /** The digests that a step writes, and where they are then. Undefined if there is nothing to do. */
   const next = Effect.fnUntraced(function* (project_id: number) {
@@ -38,8 +41,9 @@ export const make = (sql: SqlClient.SqlClient) => {
     const { last, missing } = found ?? DigestRows.none
     const read = yield* changed(project_id, last, maxChanged)
     const isDue = read.rows >= minChanged
-    if (!isDue && missing.length === 0) return undefined
-    const renewed = missing.slice(0, maxMissing)
+    const readable = missing.filter((number) => !unreadable.has(nameOf(project_id, number)))
+    if (!isDue && readable.length === 0) return undefined
+    const renewed = readable.slice(0, maxMissing)
     const changes = Map.groupBy(isDue ? read.parts : [], ({ session }) => SessionDigest.numberOf(session))
     const damaged = new Set(Array.from(isDue ? read.damaged : [], SessionDigest.numberOf))
     const numbers = Array.from(new Set([...changes.keys(), ...renewed, ...damaged]))
@@ -52,6 +56,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       if (rows !== undefined && rows.damaged.size > 0) damaged.add(number)
       digests.push({ number, parts: replaced(base ?? rows!.parts, changes.get(number) ?? []) })
     }
+    for (const number of damaged) unreadable.add(nameOf(project_id, number))
     return {
       digests: digests.filter(({ number }) => !damaged.has(number)),
       // Those with a damaged row have none until the row is made anew.
@@ -59,7 +64,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       isFirst: found === undefined,
       position: {
         last: isDue ? read.last! : last,
-        missing: Array.from(new Set([...missing.slice(renewed.length), ...damaged]))
+        missing: Array.from(new Set([...missing.filter((number) => !renewed.includes(number)), ...damaged]))
       } satisfies DigestRows.DigestPosition
     }
   })
@@ -105,6 +110,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const numbers = Array.from(new Set(Array.from(sessions, SessionDigest.numberOf)))
     yield* rollups.remove(project_id, numbers.map(DigestRows.keyOf))
     const missing = Array.from(new Set([...found.missing, ...numbers]))
+    for (const number of numbers) unreadable.delete(nameOf(project_id, number))
     yield* rollups.put([toPosition(project_id, { ...found, missing })])
   })
 

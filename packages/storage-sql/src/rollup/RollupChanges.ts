@@ -1,4 +1,5 @@
 /** Adds events to the rows of `rollups`, and takes them away. */
+import { Peaks } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql"
 import type * as CountedEvent from "./CountedEvent.ts"
@@ -42,7 +43,7 @@ export const make = (
       else {
         const isFirst = rollup.first === found.first
         const isLast = rollup.last === found.last || rollup.lastMs === found.lastMs
-        const left = yield* ends.left(project_id, found, isFirst, isLast)
+        const left = yield* ends.left(project_id, found, isFirst, isLast, rollup.peaks ?? Peaks.none)
         // Where no event is left, the sums were wrong.
         if (left === undefined) removed.push(found)
         else changed.push({ ...found, ...left })

@@ -29,7 +29,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const stored = yield* rollups.readIntact(project_id, expected)
     const isRight = (rollup: Rollups.Rollup) => {
       const found = stored.get(rollups.nameOf(rollup))
-      if (found === undefined || !Rollups.hasEndsOf(found, rollup)) return false
+      if (found === undefined || !Rollups.haveSameEnds(found, rollup)) return false
       // Rows of sessions, which have a first call, are kept without durations.
       return found.tally.equals(rollup.tally, Rollups.endsOf(rollup))
     }

@@ -197,13 +197,13 @@ export const add = (events: Iterable<CountedEvent>): ReadonlyMap<string, Rollup>
   return rollups()
 }
 
-/** Whether a row says where the calls of another one begin and end, and bounds their figures. */
-export const hasEndsOf = (row: Rollup, { first, firstMs, last, lastMs, peaks = Peaks.none }: Rollup): boolean =>
-  row.first === first &&
-  row.firstMs === firstMs &&
-  row.last === last &&
-  row.lastMs === lastMs &&
-  Peaks.include(row.peaks ?? Peaks.none, peaks)
+/** Whether two rows say the same of where their calls begin and end, and of their largest figures. */
+export const haveSameEnds = (a: Rollup, b: Rollup): boolean =>
+  a.first === b.first &&
+  a.firstMs === b.firstMs &&
+  a.last === b.last &&
+  a.lastMs === b.lastMs &&
+  Peaks.areSame(a.peaks ?? Peaks.none, b.peaks ?? Peaks.none)
 
 export const make = (sql: SqlClient.SqlClient) => {
   const toStored = UuidColumn.encoder(sql)

@@ -1,5 +1,5 @@
 /** The first and the last call that are left to a row of a session, after others of its events were erased. */
-import { CallTime, type EventId, EventTime, SessionParts } from "@tachograph/core"
+import { CallTime, type EventId, EventTime, Peaks, SessionParts } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as Bucket from "../dialect/Bucket.ts"
@@ -15,17 +15,14 @@ type Ends = SessionParts.Ends
 
 type Row = CountedEvent.Row & { readonly distant_at?: Integer }
 
-export const make = (
-  sql: SqlClient.SqlClient,
-  toCounted: (
-    project_id: number,
-    rows: ReadonlyArray<CountedEvent.Row>
-  ) => Effect.Effect<ReadonlyArray<CountedEvent.CountedEvent>, SqlError.SqlError>
-) => {
-  const nothing = sql.literal("")
+type ToCounted = (
+  project_id: number,
+  rows: ReadonlyArray<CountedEvent.Row>
+) => Effect.Effect<ReadonlyArray<CountedEvent.CountedEvent>, SqlError.SqlError>
 
-  /** Calls `use` with the events of a row, in steps, until it returns true. */
-  const search = Effect.fnUntraced(function* (
+/** Calls `use` with the events of a row, in steps, until it returns true. */
+const searcherOf = (sql: SqlClient.SqlClient, toCounted: ToCounted) =>
+  Effect.fnUntraced(function* (
     project_id: number,
     { agent, agentVersion, api, model, person, responseModel, session }: Rollups.Rollup,
     statementAfter: (row: Row | undefined, ofAgent: Statement.Fragment) => Statement.Fragment,
@@ -38,7 +35,7 @@ export const make = (
       event.model === model &&
       event.responseModel === responseModel
     const ofAgent = sql`project_id = ${project_id} AND session_number = ${session} AND agent_number = ${agent}
-      ${Bucket.and(sql, Bucket.ofNumber(session))}`
+    ${Bucket.and(sql, Bucket.ofNumber(session))}`
     for (let after: Row | undefined; ;) {
       const rows = yield* sql<Row>`${statementAfter(after, ofAgent)} LIMIT ${step}`
       const events = yield* toCounted(project_id, rows)
@@ -46,6 +43,11 @@ export const make = (
       after = rows.at(-1)!
     }
   })
+
+export const make = (sql: SqlClient.SqlClient, toCounted: ToCounted) => {
+  const nothing = sql.literal("")
+
+  const search = searcherOf(sql, toCounted)
 
   /** The first or the last calls, by their times and by their ids. */
   const endOf = Effect.fnUntraced(function* (project_id: number, rollup: Rollups.Rollup, order: EventIndex.Order) {
@@ -90,18 +92,38 @@ export const make = (
     return found
   })
 
+  /** The largest figures of the calls that are left to a row. */
+  const peaksOf = Effect.fnUntraced(function* (project_id: number, rollup: Rollups.Rollup) {
+    const columns = CountedEvent.selected(sql)
+    let found = Peaks.none
+    yield* search(
+      project_id,
+      rollup,
+      (after, ofAgent) => sql`SELECT ${columns} FROM events ${EventIndex.hint(sql, "events_by_session")}
+        WHERE ${ofAgent} ${after === undefined ? nothing : sql`AND event_id > ${after.event_id}`}
+        ORDER BY event_id ${EventIndex.direction(sql, "asc")}`,
+      (events) => {
+        for (const event of events) found = Peaks.joined(found, Peaks.of(event))
+        return false
+      }
+    )
+    return found
+  })
+
   /** The ends of a row, of which the erased events were the first or the last ones. Undefined if no event is left. */
   const left = Effect.fnUntraced(function* (
     project_id: number,
     rollup: Rollups.Rollup,
     isFirstErased: boolean,
-    isLastErased: boolean
+    isLastErased: boolean,
+    erased: Peaks.Peaks
   ): Effect.fn.Return<Ends | undefined, SqlError.SqlError> {
     const ends = Rollups.endsOf(rollup)
     const first = isFirstErased ? yield* endOf(project_id, rollup, "asc") : ends
     const last = isLastErased ? yield* endOf(project_id, rollup, "desc") : ends
     if (ends === undefined || first === undefined || last === undefined) return undefined
-    return { ...first, last: last.last, lastMs: last.lastMs, peaks: ends.peaks }
+    const peaks = Peaks.isReached(ends.peaks, erased) ? yield* peaksOf(project_id, rollup) : ends.peaks
+    return { ...first, last: last.last, lastMs: last.lastMs, peaks }
   })
 
   return { left }

@@ -7,8 +7,11 @@ import * as AllSessions from "./AllSessions.ts"
 import * as SessionUsage from "./SessionUsage.ts"
 import * as UsageRows from "./UsageRows.ts"
 
-/** Events that a read takes one by one, of sessions that have calls in several groups or beyond the time that is asked for. */
-const maxEvents = 20_000
+/** Events that a read takes one by one, of sessions that have calls in several groups or beyond the time that is asked for, unless it sorts by them. */
+const maxSplitEvents = 20_000
+
+/** Groups by a time and by something else. */
+const maxGroups = 100_000
 
 export type KeysOf = (row: UsageRows.UsageRow) => ReadonlyArray<GroupKey>
 
@@ -22,7 +25,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const positions = RollupPosition.make(sql)
   const { forEachIn } = SessionUsage.make(sql)
 
-  /** Undefined if too many events would have to be read. */
+  /** Undefined if too many events would have to be read, or there are too many groups. */
   const read = Effect.fnUntraced(function* (
     { filter, people, project_id, query }: UsageRows.Asked,
     keysOf: KeysOf
@@ -38,15 +41,21 @@ export const make = (sql: SqlClient.SqlClient) => {
     const { groups, split } = yield* positions.unchanged(project_id, (position) => {
       const groups = new SessionGroups()
       const split: Array<readonly [session: number, events: number]> = []
+      const areTooMany = () => isOfTimes && groups.size > maxGroups
       const use = (session: number, parts: ReadonlyArray<Part>) => {
+        if (areTooMany()) return
         const own = parts.filter((part) => isOfQuery(part) && part.lastMs >= fromMs && part.firstMs < toMs)
         if (own.every(isWhole)) {
           for (const part of own) groups.add(keysAt(part, part.firstMs), session, part, part.lastMs)
         } else split.push([session, own.reduce((sum, { events }) => sum + events, 0)])
       }
-      return Effect.as(sessions.forEach(project_id, position, use), { groups, split })
+      return Effect.map(sessions.forEach(project_id, position, use), () => ({
+        groups: areTooMany() ? undefined : groups,
+        split
+      }))
     })
-    if (split.reduce((sum, [, events]) => sum + events, 0) > maxEvents) return undefined
+    const splitEvents = split.reduce((sum, [, events]) => sum + events, 0)
+    if (groups === undefined || (splitEvents > maxSplitEvents && query.sort === undefined)) return undefined
     yield* forEachIn(project_id, split, query, (event) => {
       if (isOfQuery(event)) groups.add(keysOf(event), event.session, SessionFigures.ofEvent(event), event.atMs)
     })

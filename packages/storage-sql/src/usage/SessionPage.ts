@@ -57,7 +57,8 @@ export const make = (
         const lastMs = Math.max(derivedMs.get(session) ?? 0, backlog?.lastMs.get(session) ?? 0)
         if (foundAt !== undefined && lastMs > SessionRank.msOf(foundAt)) continue
         const own = Array.from(parts.get(session)?.values() ?? [])
-        if (own.length > 0 && SessionParts.isSessionMatch(wanted, own)) found.push({ session, parts: own, place })
+        if (own.length > 0 && SessionParts.isSessionMatch(wanted, own, SessionParts.errorsOf))
+          found.push({ session, parts: own, place })
       }
       at += step.length
     }

@@ -13,13 +13,6 @@ import type { SqlClient } from "effect/sql"
 import type * as RollupPosition from "../rollup/RollupPosition.ts"
 import * as AllSessions from "./AllSessions.ts"
 
-const isMatch = (
-  { isError, ...names }: SessionParts.PartFilter,
-  parts: ReadonlyArray<SessionFigures.SessionFigures>
-): boolean =>
-  parts.some((part) => SessionParts.isMatch(names, part)) &&
-  (isError === undefined || parts.some(({ errors }) => errors > 0) === isError)
-
 export const make = (sql: SqlClient.SqlClient) => {
   const sessions = AllSessions.make(sql)
 
@@ -38,7 +31,8 @@ export const make = (sql: SqlClient.SqlClient) => {
         lastMs = Math.max(lastMs, part.lastMs)
         figures = parts.length === 1 ? part : SessionFigures.sumOf(figures, part)
       }
-      if (lastMs < fromMs || lastMs >= toMs || !isMatch(filter, parts)) return
+      if (lastMs < fromMs || lastMs >= toMs || !SessionParts.isSessionMatch(filter, parts, ({ errors }) => errors))
+        return
       ranking.add({ value: valueOf(figureOf(sort, figures, { firstMs, lastMs }), order), number } satisfies Rank)
     })
     return ranking.page

@@ -134,7 +134,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   })
 
   const sumUsage = Effect.fn("SqlStorage.sumUsage")(function* (project: ProjectId, query: UsageQuery) {
-    const { groupBy, sort } = query
+    const { groupBy, hasTotal, sort } = query
     const project_id = yield* projects.find(project)
     const filter = yield* names.filterOf(project_id, query)
     const people = query.people && (yield* names.peopleNumbers(project_id, query.people))
@@ -142,11 +142,12 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     const time = new LocalTime(query.timeZone)
     const asked = { project_id, query, time, filter, people }
     const keysOf = UsagePages.keyerOf(groupBy, time, versions)
-    // Before the calls, so that no group has more sessions than calls.
+    // Before the calls, so that no group has more sessions than calls. Pages of sessions count their own.
+    const isBySession = groupBy[0] === "session"
     const sessions =
-      groupBy[0] === "session" && query.after !== undefined ? undefined : yield* costs.read(asked, keysOf)
+      isBySession && hasTotal !== true ? undefined : yield* costs.read(asked, isBySession ? () => [] : keysOf)
     const page = yield* sort === undefined ? inOrder(asked, keysOf, sessions) : inSort(asked, keysOf, sessions, sort)
-    return query.after === undefined ? { ...page, total: yield* totalOf(asked, sessions) } : page
+    return hasTotal === true ? { ...page, total: yield* totalOf(asked, sessions) } : page
   })
 
   return { sumUsage }

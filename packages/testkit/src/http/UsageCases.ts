@@ -263,6 +263,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expectInvalid(await sessions("session=s"), "extra_forbidden", "query", "session")
       expectInvalid(await usage("order=asc"), "value_error", "query")
       expectInvalid(await usage("group_by=session,day&sort=cost"), "value_error", "query")
+      expectInvalid(await usage("group_by=person,hour&sort=cost"), "value_error", "query")
       expectInvalid(await usage("sort=model"), "enum", "query", "sort")
       expectInvalid(await sessions("sort=name"), "enum", "query", "sort")
       expectInvalid(await client.get("/api/v1/people?order=asc"), "value_error", "query")
