@@ -60,7 +60,10 @@ export const isStaticKey = (key: unknown): key is string =>
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Stores a new key and returns its secret, which cannot be read again. */
+    /**
+     * Stores a new key and returns its secret, which cannot be read again. `isSignIn` says that it stands for a person: those that have
+     * expired are deleted then.
+     */
     readonly issue: (key: {
       readonly project: ProjectId
       readonly name: typeof Name.Type
@@ -106,15 +109,18 @@ const make = Effect.fnUntraced(function* (staticKeys: ReadonlyArray<Redacted.Red
 
   const issue = Effect.fn("ApiKeys.issue")(function* ({ expiresAt, isSignIn = false, name, project, scopes }) {
     const secret = ApiKeyText.generate()
+    const createdAt = yield* DateTime.now
     const key = new ApiKey({
       id: `${isSignIn ? signInPrefix : "key_"}${ApiKeyText.randomBase62(12)}`,
       project,
       name,
       scopes,
-      createdAt: yield* DateTime.now,
+      createdAt,
       expiresAt,
       revokedAt: null
     })
+    // People sign in every day. Those who have signed out stay as long: a copy of the storage is to learn that they have.
+    if (isSignIn) yield* storage.deleteExpiredApiKeys(signInPrefix, createdAt)
     yield* storage.putApiKey(key, sha256(secret, "utf8"), yield* Audit.entry("key-created", key.id))
     return [Redacted.make(secret), key] as const
   }) satisfies ApiKeys["Service"]["issue"]

@@ -6,7 +6,7 @@ import { Storage } from "../Storage.ts"
 
 export class KeyStorage extends Context.Service<
   KeyStorage,
-  Pick<Storage["Service"], "putApiKey" | "findApiKey" | "listApiKeys" | "revokeApiKey">
+  Pick<Storage["Service"], "putApiKey" | "findApiKey" | "listApiKeys" | "revokeApiKey" | "deleteExpiredApiKeys">
 >()("tachograph/core/KeyStorage") {
   /** The keys of the storage on this thread. */
   static readonly layer: Layer.Layer<KeyStorage, never, Storage> = Layer.effect(

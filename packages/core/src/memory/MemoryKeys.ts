@@ -1,4 +1,5 @@
 /** API keys, and the audit log. */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { ApiKey } from "../domain/ApiKey.ts"
 import type { Keys } from "../storage/Keys.ts"
@@ -31,6 +32,14 @@ export const make = (projects: MemoryProjects): Keys => {
         keys.set(id, { ...stored, key })
         projects.of(key.project).appendAudit(entry)
         return key
+      }),
+    deleteExpiredApiKeys: (prefix, at) =>
+      Effect.sync(() => {
+        for (const [id, { key }] of keys) {
+          if (id.startsWith(prefix) && key.expiresAt !== null && DateTime.isLessThanOrEqualTo(key.expiresAt, at)) {
+            keys.delete(id)
+          }
+        }
       }),
     appendAudit: (project, entry) => Effect.sync(() => projects.of(project).appendAudit(entry)),
     listAudit: (project, query) => Effect.sync(() => projects.read(project).listAudit(query))

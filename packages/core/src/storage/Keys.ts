@@ -19,6 +19,8 @@ export interface Keys {
    * to the audit log of the key's project.
    */
   readonly revokeApiKey: (id: string, at: DateTime.Utc, entry: StoredAudit) => Result<ApiKey | undefined>
+  /** Deletes the keys of all projects that expired at this time or before, of those whose ids begin with `prefix`. */
+  readonly deleteExpiredApiKeys: (prefix: string, at: DateTime.Utc) => Result<void>
   /** Adds an entry to the audit log of a project, and deletes those that are too old beside it. */
   readonly appendAudit: (project: ProjectId, entry: StoredAudit) => Result<void>
   /** The latest first. `next` is the id of the last one of the page. */

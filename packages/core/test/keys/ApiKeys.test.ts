@@ -60,6 +60,29 @@ describe("ApiKeys", () => {
   )
 
   test(
+    "sign-ins that have expired are deleted with the next one, and no other keys",
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const expiresAt = DateTime.add(yield* DateTime.now, { hours: 12 })
+      const [, program] = yield* keys.issue({ ...newKey, expiresAt })
+      const [, ended] = yield* keys.issue({ ...newKey, expiresAt, isSignIn: true })
+      yield* TestClock.adjust("11 hours")
+      const later = DateTime.add(expiresAt, { hours: 12 })
+      const [, next] = yield* keys.issue({ ...newKey, expiresAt: later, isSignIn: true })
+      assert.sameMembers(
+        Array.from(yield* keys.list, ({ id }) => id),
+        [program.id, ended.id, next.id]
+      )
+      yield* TestClock.adjust("1 hour")
+      const [, last] = yield* keys.issue({ ...newKey, expiresAt: later, isSignIn: true })
+      assert.sameMembers(
+        Array.from(yield* keys.list, ({ id }) => id),
+        [program.id, next.id, last.id]
+      )
+    })
+  )
+
+  test(
     "stores only the hash of a key",
     Effect.gen(function* () {
       const keys = yield* ApiKeys

@@ -58,6 +58,13 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     return row && toApiKey(row)
   })
 
+  const deleteExpiredApiKeys = Effect.fn("SqlStorage.deleteExpiredApiKeys")((prefix: string, at: DateTime.Utc) =>
+    TwoPhaseCommit.onAllNodes(
+      sql,
+      sql`DELETE FROM api_keys WHERE substr(key_id, 1, ${prefix.length}) = ${prefix} AND expires_at <= ${at.epochMilliseconds}`
+    )
+  )
+
   const apiKeyHashes = Effect.map(
     sql<{ key_id: string; key_hash: string }>`SELECT key_id, key_hash FROM api_keys`,
     (rows) =>
@@ -70,5 +77,5 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       )
   )
 
-  return { putApiKey, findApiKey, listApiKeys, apiKeyHashes, revokeApiKey }
+  return { putApiKey, findApiKey, listApiKeys, apiKeyHashes, revokeApiKey, deleteExpiredApiKeys }
 }

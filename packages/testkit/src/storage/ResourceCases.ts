@@ -280,7 +280,7 @@ export const define = (test: Test) => {
       expect(numbers).toEqual(Array.from({ length: 100 }, (_, n) => n + 1))
     }))
 
-  test("finds keys by their hash, lists them, and revokes them by id", (storage) =>
+  test("finds keys by their hash, lists them, revokes them by id, and deletes those that have expired", (storage) =>
     Effect.gen(function* () {
       const hash = (n: number) => new Uint8Array(32).fill(n)
       yield* storage.putApiKey(apiKey("k1"), hash(1), entry(1, "key-created"))
@@ -295,8 +295,19 @@ export const define = (test: Test) => {
       expect((yield* storage.revokeApiKey("k1", later, entry(4, "key-revoked")))?.revokedAt).toEqual(now)
       expect((yield* storage.findApiKey(hash(1)))?.revokedAt).toEqual(now)
       expect(yield* storage.revokeApiKey("none", now, entry(5, "key-revoked"))).toBeUndefined()
-      // With each change, and without one none.
+      yield* storage.putApiKey(new ApiKey({ ...apiKey("k_3"), expiresAt: now }), hash(3), entry(6, "key-created"))
+      yield* storage.putApiKey(new ApiKey({ ...apiKey("k_4"), expiresAt: later }), hash(4), entry(7, "key-created"))
+      yield* storage.putApiKey(apiKey("k_5"), hash(5), entry(8, "key-created"))
+      yield* storage.deleteExpiredApiKeys("k_", now)
+      expect(yield* storage.findApiKey(hash(3))).toBeUndefined()
+      yield* storage.deleteExpiredApiKeys("k_", later)
+      const left = (yield* storage.listApiKeys).map(({ id }) => id)
+      expect(left.toSorted()).toEqual(["k1", "k2", "k_5"])
+      // With each change, and without one none. An entry outlives its key.
       expect((yield* storage.listAudit(project, { limit: 9 })).rows).toEqual([
+        entry(8, "key-created"),
+        entry(7, "key-created"),
+        entry(6, "key-created"),
         entry(3, "key-revoked"),
         entry(1, "key-created")
       ])

@@ -41,6 +41,7 @@ const callsOf = (
   listApiKeys: () => Effect.flatMap(keys.listApiKeys, (all) => Effect.forEach(all, KeyCodec.encode)),
   revokeApiKey: (id: string, atMs: number, entry: StoredAudit) =>
     Effect.flatMap(keys.revokeApiKey(id, DateTime.makeUnsafe(atMs), entry), encoded),
+  deleteExpiredApiKeys: (prefix: string, atMs: number) => keys.deleteExpiredApiKeys(prefix, DateTime.makeUnsafe(atMs)),
   announceStale: (...stale: StaleSession) => Effect.sync(() => announceStale(...stale)),
   metrics: () => PrometheusMetrics.format(),
   ping: () => storage.ping

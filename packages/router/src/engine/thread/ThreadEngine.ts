@@ -60,7 +60,8 @@ const keysOf = (supervisor: Supervisor): KeyStorage["Service"] => {
     listApiKeys: Effect.flatMap(call("listApiKeys"), (keys) =>
       Effect.forEach(keys as ReadonlyArray<unknown>, KeyCodec.decode)
     ),
-    revokeApiKey: (id, at, entry) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds, entry), decoded)
+    revokeApiKey: (id, at, entry) => Effect.flatMap(call("revokeApiKey", id, at.epochMilliseconds, entry), decoded),
+    deleteExpiredApiKeys: (prefix, at) => Effect.asVoid(call("deleteExpiredApiKeys", prefix, at.epochMilliseconds))
   }
 }
 
