@@ -1,5 +1,6 @@
 /** Lists and tables that are sorted by their figures. */
 import { describe, expect, it } from "vitest"
+import { goTo } from "../Browser.ts"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -41,6 +42,9 @@ export const define = (world: World) => {
       await expect.poll(async () => (await took())[0]).toBe("1.2 s")
       // Calls whose durations are not known are left out.
       expect(new Set(await took()).has("–")).toBe(false)
+      // There is no other way round.
+      await goTo(page, "#/calls?sort=duration&order=asc")
+      expect(await page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("descending")
     })
 
     it("say of people what their calls add up to", async () => {

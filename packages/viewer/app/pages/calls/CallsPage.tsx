@@ -41,7 +41,7 @@ export const CallsPage = ({ query }: PageProps) => {
   const isRetried = filters["retried"] === "true"
   const { sort: named = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
   const sort = isRetried ? "last" : named
-  const sorting = { ...sorted, sort, isOneWay: true }
+  const sorting = { ...sorted, sort, order: "desc" as const, isOneWay: true }
   const read = (cursor: string | null, signal: AbortSignal) =>
     sort === "last"
       ? Events.readLatest(Client.given(filters), cursor, pageRows, signal)
