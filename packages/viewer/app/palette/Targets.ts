@@ -32,7 +32,7 @@ const runtimeOf = (runtime: Fingerprint): Target => ({
 
 const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Target>>> = [
   async (signal) =>
-    (await Lists.usage({ group_by: "agent" }, signal)).map(({ agent, events }) => ({
+    (await Lists.usage({ group_by: "agent" }, signal)).rows.map(({ agent, events }) => ({
       kind: "Agent",
       name: agent ?? "",
       about: `${events} calls`,

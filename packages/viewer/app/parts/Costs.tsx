@@ -51,7 +51,7 @@ export const CallCost = ({ call }: { readonly call: Priced }) => <Cost usd={call
 
 type Sum = Pick<UsageRow, "cost_usd" | "unpriced_events" | "partly_priced_events">
 
-export const missingOf = ({ partly_priced_events, unpriced_events }: Sum): string => {
+export const missingOf = ({ partly_priced_events, unpriced_events }: Omit<Sum, "cost_usd">): string => {
   const whole = unpriced_events > 0 ? [Format.counted(unpriced_events, "call")] : []
   const parts = partly_priced_events > 0 ? [`parts of ${Format.counted(partly_priced_events, "call")}`] : []
   const missing = [...whole, ...parts].join(" and ")
@@ -67,17 +67,6 @@ export const SumCost = ({ of }: { readonly of: Sum }) => {
       {missing !== "" && <small> not counted: {missing}</small>}
     </>
   )
-}
-
-/** Null where none has a cost. */
-export const sumOfCosts = (rows: ReadonlyArray<Sum>): Sum => {
-  const costs = rows.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [Number(cost_usd)]))
-  const sumOf = (key: "unpriced_events" | "partly_priced_events") => rows.reduce((sum, row) => sum + row[key], 0)
-  return {
-    cost_usd: costs.length === 0 ? null : String(costs.reduce((sum, cost) => sum + cost, 0)),
-    unpriced_events: sumOf("unpriced_events"),
-    partly_priced_events: sumOf("partly_priced_events")
-  }
 }
 
 /** Digits of a column, by its rows. */
@@ -104,13 +93,18 @@ export const callColumn: Column<Priced> = number(
 )
 
 /** What the `+` of a sum means; empty where it has none. */
-export const noteOf = (sum: Sum): string => {
-  const missing = sum.cost_usd === null ? "" : missingOf(sum)
+export const noteOf = (sums: ReadonlyArray<Sum>): string => {
+  const counted = sums.filter(({ cost_usd }) => cost_usd !== null)
+  const sumOf = (key: "unpriced_events" | "partly_priced_events") => counted.reduce((sum, each) => sum + each[key], 0)
+  const missing = missingOf({
+    unpriced_events: sumOf("unpriced_events"),
+    partly_priced_events: sumOf("partly_priced_events")
+  })
   return missing === "" ? "" : `+ not counted: ${missing}`
 }
 
 /** Stands below a table. */
 export const SumNote = ({ of }: { readonly of: ReadonlyArray<Sum> }) => {
-  const note = noteOf(sumOfCosts(of.filter(({ cost_usd }) => cost_usd !== null)))
+  const note = noteOf(of)
   return note === "" ? null : <p class="hint note">{note}</p>
 }

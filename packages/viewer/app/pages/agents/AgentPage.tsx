@@ -36,7 +36,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
   if (value === undefined) return <Loading what="the agent" />
   const names = value.versions.map(({ agent_version_name }) => agent_version_name)
   const order = new Map(names.map((name, index) => [name, index]))
-  const rows = value.sums.toSorted(
+  const rows = value.sums.rows.toSorted(
     (one, other) => (order.get(other.agent_version ?? "") ?? 0) - (order.get(one.agent_version ?? "") ?? 0)
   )
   const shown = query.get("version") ?? rows[0]?.agent_version ?? names.at(-1)

@@ -16,7 +16,7 @@ const placeOf = ({ agent }: UsageRow): string => Route.to(["agents", agent ?? ""
 export const AgentsPage = () => {
   const { again, error, value } = useAnswer((signal) => Lists.usage({ group_by: "agent" }, signal), "agents")
   const list = useRef<HTMLTableSectionElement>(null)
-  const { rows, sorting } = useSorted(value ?? [], undefined)
+  const { rows, sorting } = useSorted(value?.rows ?? [], undefined)
   const selection = useSelection(rows.map(placeOf), list, (index) => Route.go(placeOf(rows[index]!)))
   useEffect(() => void (document.title = "Agents · Tachograph"), [])
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
@@ -30,7 +30,7 @@ export const AgentsPage = () => {
           <a href={Route.to(["fingerprints"])}>Runtimes: what their programs ran on</a>
         </p>
       </div>
-      {value.length === 0 ? (
+      {value.rows.length === 0 ? (
         <Empty title="Nothing is recorded yet" />
       ) : (
         <SortedUsageTable

@@ -99,7 +99,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the versions" />
   const [before, after] = value.configurations
-  const usageOf = (name: string) => value.usage.find(({ agent_version }) => agent_version === name)
+  const usageOf = (name: string) => value.usage.rows.find(({ agent_version }) => agent_version === name)
   return (
     <section class="page">
       <div class="page-head">

@@ -117,7 +117,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
           <UsageTable
             title="Model"
             sort="cost"
-            rows={byModel}
+            rows={byModel.rows}
             total={usage.whole}
             keyOf={({ model }) => model ?? ""}
             failuresOf={({ model }) => failures({ model, after, before })}

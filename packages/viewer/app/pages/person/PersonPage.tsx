@@ -24,13 +24,12 @@ import { ErasePerson } from "./ErasePerson.tsx"
 const shownSessions = 10
 
 const read = (id: string) => async (signal: AbortSignal) => {
-  const [person, usage, { total }, { sessions }] = await Promise.all([
+  const [person, usage, { sessions }] = await Promise.all([
     api.getPerson({ person_id: id }, { signal }),
     Lists.usage({ group_by: "agent", person: id }, signal),
-    api.readUsage({ person: id, limit: 1 }, { signal }),
     api.listSessions({ person: id, limit: shownSessions }, { signal })
   ])
-  return { person, usage, total, sessions }
+  return { person, usage, sessions }
 }
 
 export const PersonPage = ({ me, rest }: PageProps) => {
@@ -54,8 +53,8 @@ export const PersonPage = ({ me, rest }: PageProps) => {
       <ErasePerson
         me={me}
         id={id}
-        calls={value.total?.events ?? 0}
-        sessions={value.total === null ? 0 : value.total.sessions}
+        calls={value.usage.total?.events ?? 0}
+        sessions={value.usage.total === undefined ? 0 : value.usage.total.sessions}
         onErased={() => setErased(true)}
       />
     </section>
@@ -72,7 +71,7 @@ const Known = ({ id, value }: KnownProps) => (
     <h2>What their calls add up to</h2>
     <UsageTable
       title="Agent"
-      rows={value.usage}
+      rows={value.usage.rows}
       keyOf={({ agent }) => agent ?? ""}
       failuresOf={({ agent }) => Route.to(["failures"], { agent, person: id })}
       nameOf={({ agent }) => (

@@ -67,8 +67,8 @@ export const UsageCharts = ({ failures, linkOf, openDay, openFailures, openSessi
         total={whole !== undefined && whole.errors > 0 ? <FailedCount count={whole.errors} to={failures} /> : 0}
       />
       <Durations {...{ bySlot, opens, period, slots, whole }} />
-      <CostChart {...names} title={`Cost by ${words[kind]}`} rows={byName} kindOf={nameOf} />
-      <CostChart {...models} title="Cost by model" rows={byModel} kindOf={modelOf} />
+      <CostChart {...names} {...{ whole }} title={`Cost by ${words[kind]}`} rows={byName} kindOf={nameOf} />
+      <CostChart {...models} {...{ whole }} title="Cost by model" rows={byModel} kindOf={modelOf} />
       <Chart
         {...models}
         title="Tokens by model"

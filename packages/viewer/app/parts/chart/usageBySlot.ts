@@ -21,11 +21,10 @@ export const read = async (
 ): Promise<UsageBySlot> => {
   const kind = filters.agent === undefined ? "agent" : "agent_version"
   const asked = { ...Period.queryOf(period), ...filters }
-  const [bySlot, byName, byModel, [whole]] = await Promise.all([
+  const [bySlot, byName, byModel] = await Promise.all([
     Lists.usage({ group_by: period.by, ...asked }, signal),
     Lists.usage({ group_by: `${period.by},${kind}`, ...asked }, signal),
-    Lists.usage({ group_by: `${period.by},model`, ...asked }, signal),
-    Lists.usage(asked, signal)
+    Lists.usage({ group_by: `${period.by},model`, ...asked }, signal)
   ])
-  return { bySlot, kind, byName, byModel, whole }
+  return { bySlot: bySlot.rows, kind, byName: byName.rows, byModel: byModel.rows, whole: bySlot.total }
 }
