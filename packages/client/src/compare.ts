@@ -2,3 +2,4 @@
 export { compare, type Compared, countsOf, type Said, withoutInstructions } from "@tachograph/formats/normal/Comparison"
 export { type Instructed, instructionsOf } from "@tachograph/formats/normal/Instructions"
 export { instructionsText } from "@tachograph/formats/normal/Noise"
+export { wordsOf } from "@tachograph/formats/normal/Words"

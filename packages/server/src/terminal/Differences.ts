@@ -1,5 +1,6 @@
 /** What differs between two texts, for people to read. */
-import { diffWordsWithSpace, structuredPatch } from "diff"
+import { wordsOf } from "@tachograph/formats/normal/Words"
+import { diffArrays, structuredPatch } from "diff"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
@@ -39,16 +40,17 @@ const changed = (text: string): string => ends(text, changedCharacters, changedC
  * in too many words are compared by lines.
  */
 export const words = (from: string, to: string): ReadonlyArray<string> => {
-  const changes = diffWordsWithSpace(from, to, { maxEditLength: maxEdits })
+  const changes = diffArrays(wordsOf(from), wordsOf(to), { maxEditLength: maxEdits })
   if (changes === undefined) return linesOf(from, to)
   const last = changes.length - 1
   return [
     changes
       .map(({ added, removed, value }, index) => {
-        if (removed) return `[-${changed(value)}-]`
-        if (added) return `{+${changed(value)}+}`
+        const text = value.join("")
+        if (removed) return `[-${changed(text)}-]`
+        if (added) return `{+${changed(text)}+}`
         // Nothing is before the first one, and after the last one.
-        return ends(value, index === 0 ? 0 : contextCharacters, index === last ? 0 : contextCharacters)
+        return ends(text, index === 0 ? 0 : contextCharacters, index === last ? 0 : contextCharacters)
       })
       .join("")
   ]

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks"
 import * as Format from "../text/Format.ts"
 import { Plain } from "../text/Plain.tsx"
 import { type Change, changesOf } from "./changes.ts"
-import { cutAt, cutFrom } from "./words.ts"
+import { cutAt, cutFrom } from "./cuts.ts"
 
 /** Parts of a text that is the same in both, and longer than this (characters), are folded to their ends. */
 const foldedCharacters = 600

@@ -1,6 +1,6 @@
 /** What two texts have in common: by words, or by lines where they are long. */
+import { wordsOf } from "@tachograph/client/compare"
 import { diffArrays, diffLines } from "diff"
-import { wordsOf } from "./words.ts"
 
 /** A part of the texts: of the second one only, of the first one only, or of both. */
 export interface Change {

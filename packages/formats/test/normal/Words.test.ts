@@ -1,5 +1,5 @@
+import { wordsOf } from "@tachograph/formats/normal/Words"
 import { describe, expect, it } from "vitest"
-import { cutAt, cutFrom, wordsOf } from "../../app/diff/words.ts"
 
 describe("the words of a comparison", () => {
   it.each([
@@ -14,12 +14,5 @@ describe("the words of a comparison", () => {
   it("are together the text, whatever it is", () => {
     const text = Array.from({ length: 3_000 }, (_, index) => String.fromCharCode((index * 7_919) % 0x1_0000)).join("")
     expect(wordsOf(text).join("")).toBe(text)
-  })
-
-  it("are not cut where a long part that is the same is folded", () => {
-    const text = `${"harbour ".repeat(40)}😀`
-    const [end, start] = [cutAt(text, 100), cutFrom(text, 100)]
-    expect([text.slice(0, end).endsWith("harbour"), text.slice(start).startsWith(" harbour")]).toEqual([true, true])
-    expect([cutAt("😀".repeat(60), 99), cutFrom("😀".repeat(60), 99)]).toEqual([98, 22])
   })
 })
