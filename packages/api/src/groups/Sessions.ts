@@ -62,6 +62,7 @@ const sessionCallFields = {
   parentEventId: Schema.NullOr(EventId),
   errorMessage: Schema.NullOr(Schema.String),
   retryOf: Schema.NullOr(EventId),
+  retriedBy: Schema.NullOr(EventId),
   keptMessages: Schema.Int,
   newMessages: Schema.Array(MessageNumber),
   goneMessages: Schema.Array(MessageNumber),

@@ -9,6 +9,7 @@ import type { EventId, EventSummary } from "../domain/Event.ts"
 import type { ProjectId } from "../domain/Project.ts"
 import * as EventPages from "../read/EventPages.ts"
 import * as EventReader from "../read/EventReader.ts"
+import * as Retries from "./Retries.ts"
 import type { Source } from "./SessionCalls.ts"
 import type { SessionReader } from "./SessionReader.ts"
 
@@ -23,9 +24,6 @@ export interface RetriedPage {
   /** The call that was looked at last, which may be none of this page; undefined on the last page. */
   readonly next: EventId | undefined
 }
-
-/** Of the calls that come after it in its session, those among which a retry is looked for. */
-const maxBetween = 16
 
 /** After this time a page ends (ms). */
 const maxMs = 500
@@ -53,7 +51,9 @@ export const list = Effect.fnUntraced(function* (
 
 /** Undefined also where the session is erased meanwhile, or a call after this one is damaged. */
 const retryOf = (reader: SessionReader, project: ProjectId, { id, session }: EventSummary) =>
-  reader.listCalls(project, session, { after: undefined, afterEvent: id, order: "asc", limit: maxBetween }).pipe(
-    Effect.map(({ rows }) => rows.find(({ retryOf }) => retryOf === id)?.id),
-    Effect.catchTag(["session-not-found", "event-not-found", "event-damaged"], () => Effect.undefined)
-  )
+  reader
+    .listCalls(project, session, { after: undefined, afterEvent: id, order: "asc", limit: Retries.maxBetween })
+    .pipe(
+      Effect.map(({ rows }) => rows.find(({ retryOf }) => retryOf === id)?.id),
+      Effect.catchTag(["session-not-found", "event-not-found", "event-damaged"], () => Effect.undefined)
+    )

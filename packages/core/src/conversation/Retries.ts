@@ -7,6 +7,9 @@ import * as EventReader from "../read/EventReader.ts"
 import type { Storage } from "../Storage.ts"
 import type { SessionOutline } from "./SessionOutline.ts"
 
+/** Of the calls that come after one that failed, those among which its retry is looked for: mostly it is the next one. */
+export const maxBetween = 16
+
 /** Times of calls are known to the millisecond. */
 const toleranceMs = 1
 
@@ -19,24 +22,42 @@ const isRetry = (call: EventSummary, before: EventSummary): boolean => {
   return call.occurredAt.epochMilliseconds >= endedMs - toleranceMs
 }
 
-/** By the indexes of calls that are retries, the calls that failed before them. `summaries` are those of the calls that are asked for. */
-export const of = Effect.fnUntraced(function* (
+interface Retries {
+  /** By the indexes of calls that are retries, the calls that failed before them. */
+  readonly of: ReadonlyMap<number, EventId>
+  /** By the indexes of calls that failed, the calls that tried them again. */
+  readonly by: ReadonlyMap<number, EventId>
+}
+
+/** `indexes` are those of the calls that are asked for, and `summaries` theirs. */
+export const find = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   project: ProjectId,
   { calls, outline }: SessionOutline,
   indexes: ReadonlyArray<number>,
   summaries: ReadonlyMap<EventId, EventSummary>
-): Effect.fn.Return<ReadonlyMap<number, EventId>, StorageUnavailable> {
-  const retried = new Map<number, EventId>()
-  for (const index of indexes) {
-    const { repeated } = outline.calls[index]!
-    const summary = summaries.get(calls[index]!.id)
-    if (repeated === undefined || summary === undefined) continue
-    const { id } = calls[repeated]!
-    const before = summaries.get(id) ?? (yield* summaryOf(storage, project, id))
-    if (before !== undefined && isRetry(summary, before)) retried.set(index, id)
+): Effect.fn.Return<Retries, StorageUnavailable> {
+  const [of, by] = [new Map<number, EventId>(), new Map<number, EventId>()]
+  const summaryAt = (index: number) => {
+    const { id } = calls[index]!
+    const known = summaries.get(id)
+    return known === undefined ? summaryOf(storage, project, id) : Effect.succeed(known)
   }
-  return retried
+  for (const index of indexes) {
+    const summary = summaries.get(calls[index]!.id)
+    if (summary === undefined) continue
+    const { repeated } = outline.calls[index]!
+    const before = repeated === undefined ? undefined : yield* summaryAt(repeated)
+    if (before !== undefined && isRetry(summary, before)) of.set(index, before.id)
+    if (summary.errorType === null) continue
+    for (let later = index + 1; later < calls.length && later <= index + maxBetween; later++) {
+      const retry = outline.calls[later]!.repeated === index ? yield* summaryAt(later) : undefined
+      if (retry === undefined || !isRetry(retry, summary)) continue
+      by.set(index, retry.id)
+      break
+    }
+  }
+  return { of, by }
 })
 
 /** Of a call that is not asked for. What is damaged, or was erased meanwhile, says nothing. */

@@ -34,6 +34,8 @@ export interface SessionCall extends EventSummary {
   readonly errorMessage: string | null
   /** The call before it that failed, of which it sent the same request again. */
   readonly retryOf: EventId | null
+  /** If it failed, the call that sent the same request again, if that is one of the next 16. */
+  readonly retriedBy: EventId | null
   readonly keptMessages: number
   readonly newMessages: ReadonlyArray<number>
   readonly goneMessages: ReadonlyArray<number>
@@ -87,12 +89,16 @@ export const callsOf = Effect.fnUntraced(function* (
   )
   const isPriced = Array.from(summaries.values()).some(({ price }) => price !== null)
   const pricing = isPriced ? yield* source.pricing : undefined
-  const retried = yield* Retries.of(source.storage, project, read, indexes, summaries)
+  const retries = yield* Retries.find(source.storage, project, read, indexes, summaries)
   const rows: Array<SessionCall> = []
   for (const index of indexes) {
     const summary = summaries.get(calls[index]!.id)
     if (summary === undefined) continue
-    const failed = { errorMessage: yield* errorMessageOf(read, index, summary), retryOf: retried.get(index) ?? null }
+    const failed = {
+      errorMessage: yield* errorMessageOf(read, index, summary),
+      retryOf: retries.of.get(index) ?? null,
+      retriedBy: retries.by.get(index) ?? null
+    }
     rows.push(callOf(read, index, { ...summary, ...failed }, pricing?.prices))
   }
   const damaged = listed.flatMap(({ damage, id }) => (damage === undefined ? [] : [{ id, damage }]))
@@ -150,7 +156,7 @@ const errorMessageOf = Effect.fnUntraced(function* (
 const callOf = (
   read: SessionOutline,
   index: number,
-  summary: EventSummary & Pick<SessionCall, "errorMessage" | "retryOf">,
+  summary: EventSummary & Pick<SessionCall, "errorMessage" | "retryOf" | "retriedBy">,
   prices: PriceList.PriceList | undefined
 ): SessionCall => {
   const { calls, outline } = read

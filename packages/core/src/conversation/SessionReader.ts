@@ -8,6 +8,7 @@ import { LruCache } from "../read/LruCache.ts"
 import * as Configurations from "./Configurations.ts"
 import { type Listed, numbersOf } from "./NumberedPage.ts"
 import * as PieceTexts from "./PieceTexts.ts"
+import { maxBetween } from "./Retries.ts"
 import { type CallQuery, callsOf, firstAfter, type Source } from "./SessionCalls.ts"
 import { type MessageQuery, messagesOf } from "./SessionMessages.ts"
 import { maxPack, SessionOutline } from "./SessionOutline.ts"
@@ -54,7 +55,7 @@ export class SessionReader {
   readonly listCalls = (project: ProjectId, session: SessionId, query: CallQuery) => {
     const { after = 0, afterEvent, limit, order } = query
     const isEnough = ({ calls }: SessionOutline) =>
-      order === "asc" && afterEvent === undefined && firstAfter(calls, after) + limit < calls.length
+      order === "asc" && afterEvent === undefined && firstAfter(calls, after) + limit + maxBetween < calls.length
     return this.#reading(project, session, isEnough, (read) => callsOf(this.#source, project, session, read, query))
   }
 

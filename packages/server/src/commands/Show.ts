@@ -16,7 +16,7 @@ import * as Table from "../terminal/Table.ts"
 /** The rows of a list, of which the next ones can be looked at. */
 class Rows<Row> {
   readonly #read: Effect.Effect<Row | undefined, CommandError>
-  readonly #next: Array<Row | undefined> = []
+  #next: readonly [Row | undefined] | undefined
 
   constructor(read: Effect.Effect<Row | undefined, CommandError>) {
     this.#read = read
@@ -24,28 +24,19 @@ class Rows<Row> {
 
   /** The next row, without going on. Undefined after the last one. */
   peek(): Effect.Effect<Row | undefined, CommandError> {
-    return Effect.map(this.ahead(1), ([row]) => row)
-  }
-
-  /** The next rows, without going on: `count` of them, or all that are left. */
-  ahead(count: number): Effect.Effect<ReadonlyArray<Row>, CommandError> {
     return Effect.suspend(() => {
-      const rows = this.#next.filter((row) => row !== undefined)
-      if (rows.length >= count || rows.length < this.#next.length) return Effect.succeed(rows.slice(0, count))
-      return Effect.flatMap(this.#read, (row) => {
-        this.#next.push(row)
-        return this.ahead(count)
+      if (this.#next !== undefined) return Effect.succeed(this.#next[0])
+      return Effect.map(this.#read, (row) => {
+        this.#next = [row]
+        return row
       })
     })
   }
 
   pass(): void {
-    this.#next.shift()
+    this.#next = undefined
   }
 }
-
-/** Calls in which the retry of one that failed is looked for: mostly it is the next one. */
-const maxBetween = 16
 
 /** The rows of a session. Fails at once where there is no such session. */
 const open = Effect.fnUntraced(function* ({ rows }: Access.Access, session: string, withSteps: boolean) {
@@ -69,8 +60,7 @@ const startOf = (of: Call | Step): number => Date.parse(of.occurred_at ?? of.rec
 const print = Effect.fnUntraced(function* (
   { calls, messages, steps }: Opened,
   printed: {
-    /** `retriedAfter`: how many calls later it was tried again, if it was. */
-    readonly call: (call: Call, known: ReadonlyArray<number>, retriedAfter: number | undefined) => Effect.Effect<string>
+    readonly call: (call: Call, known: ReadonlyArray<number>) => Effect.Effect<string>
     /** Undefined for what was printed with its call. */
     readonly message: (message: Message) => string | undefined
     readonly steps: (steps: ReadonlyArray<Step>) => string
@@ -92,11 +82,8 @@ const print = Effect.fnUntraced(function* (
     yield* printSteps(startOf(call))
     const before = lastNumber
     const known = [...call.new_messages, ...call.output].filter((number) => number <= before)
-    const { error_type: error, event_id: id } = call
-    const next = error === null ? [] : yield* calls.ahead(maxBetween)
-    const retry = next.findIndex(({ retry_of }) => retry_of === id)
     let hasMessage = false
-    yield* Output.print(yield* printed.call(call, known, retry === -1 ? undefined : retry + 1))
+    yield* Output.print(yield* printed.call(call, known))
     for (let message = yield* messages.peek(); message?.event_id === call.event_id; message = yield* messages.peek()) {
       messages.pass()
       lastNumber = message.number
@@ -128,18 +115,16 @@ const describe = Effect.fnUntraced(function* (
   {
     isFull,
     isWhole,
-    known,
-    retriedAfter
+    known
   }: {
     readonly isFull: boolean
     readonly isWhole: boolean
     readonly known: ReadonlyArray<number>
-    readonly retriedAfter: number | undefined
   }
 ) {
   // What the call says of its error may be cut.
   const message = isFull ? yield* ErrorMessages.of(access, call) : call.error_message
-  const lines = [conversation.call(call, message, retriedAfter)]
+  const lines = [conversation.call(call, message)]
   const read = yield* instructionsOf(access, call, isWhole)
   if (known.length > 0) lines.push(conversation.known(known))
   lines.push(...conversation.instructions(call, read))
@@ -186,10 +171,10 @@ export const show = Command.make(
       )
       return Effect.flatMap(found, (rows) =>
         print(rows, {
-          call: (call, known, retriedAfter) =>
+          call: (call, known) =>
             json
               ? Effect.succeed(JSON.stringify({ call }))
-              : describe(access, conversation, call, { isFull: full, isWhole: instructions, known, retriedAfter }),
+              : describe(access, conversation, call, { isFull: full, isWhole: instructions, known }),
           steps: (steps) =>
             json ? steps.map((step) => JSON.stringify({ step })).join("\n") : `${conversation.steps(steps)}\n`,
           message: (message) => {

@@ -47,8 +47,8 @@ export class Conversation {
     this.#instructions = new Instructions(hasInstructions)
   }
 
-  /** The mark of the next call. `message` is the error's, if it is one; `retriedAfter`, how many calls later it was tried again. */
-  call(call: Call, message: string | null, retriedAfter: number | undefined): string {
+  /** The mark of the next call. `message` is the error's, if it is one. */
+  call(call: Call, message: string | null): string {
     const number = this.#calls.size + 1
     this.#calls.set(call.event_id, number)
     const facts = [
@@ -64,7 +64,7 @@ export class Conversation {
       call.error_type === null
         ? []
         : [Style.red(`error: ${Failure.of(call, message, this.#isFull ? Infinity : maxErrorCharacters)}`)]
-    if (retriedAfter !== undefined) error.push(`retried by call ${number + retriedAfter}`)
+    if (call.retried_by !== null) error.push(`retried by ${call.retried_by}`)
     const changes = this.#changes(call, number)
     return [
       Style.dim(`── call ${number} · ${facts.filter((fact) => fact !== "").join(" · ")}`),

@@ -34,12 +34,16 @@ export const define = ({ describe, fixture, it }: Cases) => {
     }))
 
   const failed = { error: { type: "overloaded_error", message: "busy" } }
-  /** The numbers of the calls that a session's calls are retries of. */
+  /** The numbers of the calls that a session's calls are retries of, and of those that tried them again. */
   const retriesOf = async (session: string, query: Record<string, string> = {}) => {
     const { calls } = await get(session, "calls")
     const numberOf = (id: string | null) => calls.findIndex(({ event_id }: any) => event_id === id) + 1
     const listed = (await get(session, "calls", query)).calls
-    return listed.map(({ event_id, retry_of }: any) => [numberOf(event_id), numberOf(retry_of)])
+    return listed.map(({ event_id, retried_by, retry_of }: any) => [
+      numberOf(event_id),
+      numberOf(retry_of),
+      numberOf(retried_by)
+    ])
   }
 
   describe("Conversations", () => {
@@ -58,16 +62,17 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const { calls } = await get(session, "calls")
       expect(calls.map((call: any) => call.error_message)).toEqual(["busy", "busy", null, null, "busy", null, null])
       expect(await retriesOf(session)).toEqual([
-        [1, 0],
-        [2, 1],
-        [3, 2],
-        [4, 0],
-        [5, 0],
-        [6, 0],
-        [7, 5]
+        [1, 0, 2],
+        [2, 1, 3],
+        [3, 2, 0],
+        [4, 0, 0],
+        [5, 0, 7],
+        [6, 0, 0],
+        [7, 5, 0]
       ])
-      // The one that failed is on another page.
-      expect(await retriesOf(session, { order: "desc", limit: "1" })).toEqual([[7, 5]])
+      // The one that failed, or its retry, is on another page.
+      expect(await retriesOf(session, { order: "desc", limit: "1" })).toEqual([[7, 5, 0]])
+      expect(await retriesOf(session, { limit: "1" })).toEqual([[1, 0, 2]])
     })
 
     it("lists the calls of all sessions that were tried again, each with what tried it", async () => {
@@ -122,9 +127,9 @@ export const define = ({ describe, fixture, it }: Cases) => {
       await send(asked, answered("12 km"), then)
       const [, second, third] = await retriesOf(encodeURIComponent(session))
       expect([second, third]).toEqual([
-        [2, 0],
+        [2, 0, 0],
         // Of two with the same request, the last one counts.
-        [3, what === "a start before the failure" || what.includes("URL") ? 0 : 1]
+        [3, what === "a start before the failure" || what.includes("URL") ? 0 : 1, 0]
       ])
     })
 
@@ -171,6 +176,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           parent_event_id: null,
           error_message: null,
           retry_of: null,
+          retried_by: null,
           kept_messages: 0,
           new_messages: [1, 2],
           gone_messages: [],
@@ -189,6 +195,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
           parent_event_id: first,
           error_message: null,
           retry_of: null,
+          retried_by: null,
           kept_messages: 3,
           new_messages: [4],
           gone_messages: [],

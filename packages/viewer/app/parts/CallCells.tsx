@@ -49,7 +49,7 @@ export const Ending = ({ reason }: { readonly reason: string | null }) =>
   )
 
 /** That it is damaged, or its error, or why it stopped. */
-export const Ended = ({ call }: { readonly call: ListedEvent }) => {
+export const Ended = ({ call }: { readonly call: EventSummary & Pick<ListedEvent, "is_damaged"> }) => {
   if (call.is_damaged === true) {
     return (
       <span class="bad" title={damagedTitle}>

@@ -81,6 +81,7 @@ export const callOf = (id: string, session: string): Call => ({
   parent_event_id: null,
   error_message: null,
   retry_of: null,
+  retried_by: null,
   kept_messages: 0,
   new_messages: [],
   gone_messages: [],

@@ -11,8 +11,6 @@ export interface CallState {
   /** Neighbours in the session. */
   readonly previous: string | undefined
   readonly next: string | undefined
-  /** The call that tried again, if this one failed. */
-  readonly retriedBy: string | undefined
   /** Messages that the call sent and its parent's conversation has not, those that it answered, and those that it left out. */
   readonly fresh: ReadonlyArray<Message>
   readonly output: ReadonlyArray<Message>
@@ -110,29 +108,18 @@ const messagesOf = async (
   return numbers.flatMap((number) => places.get(number) ?? [])
 }
 
-/** Calls among which the retry of one that failed is looked for: mostly it is the next one. */
-const maxBetween = 16
-
-const retryOf = async ({ error_type, event_id, session }: Call, signal: AbortSignal): Promise<string | undefined> => {
-  if (error_type === null) return undefined
-  const ask = (limit: number) => Client.api.listSessionCalls({ session, after_event: event_id, limit }, { signal })
-  const { page } = await Damage.readPage(ask, maxBetween)
-  return Damage.isDamaged(page) ? undefined : page.calls.find(({ retry_of }) => retry_of === event_id)?.event_id
-}
-
 const read = async (id: string, signal: AbortSignal): Promise<CallState> => {
   const event = await summaryOf(id, signal)
   const placed = await around(event, signal)
   if (placed === undefined) throw new Client.ServerError(404, "event-not-found")
   const { call, next, previous } = placed
   const read = (numbers: ReadonlyArray<number>) => messagesOf(event.session, numbers, signal)
-  const [fresh, output, gone, retriedBy] = await Promise.all([
+  const [fresh, output, gone] = await Promise.all([
     read(call.new_messages),
     read(call.output),
-    read(call.gone_messages),
-    retryOf(call, signal)
+    read(call.gone_messages)
   ])
-  return { call, previous, next, retriedBy, fresh, output, gone }
+  return { call, previous, next, fresh, output, gone }
 }
 
 export const useCall = (id: string) => useAnswer((signal) => read(id, signal), id)

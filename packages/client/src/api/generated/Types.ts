@@ -419,6 +419,7 @@ export interface SessionCall extends EventSummary {
   readonly parent_event_id: string | null
   readonly error_message: string | null
   readonly retry_of: string | null
+  readonly retried_by: string | null
   readonly kept_messages: number
   readonly new_messages: ReadonlyArray<number>
   readonly gone_messages: ReadonlyArray<number>

@@ -50,11 +50,13 @@ const OtherCalls = ({ id }: { readonly id: string }) => {
   const { again, error, value } = useCall(id)
   if (error !== undefined) return <Failed error={error} again={again} />
   if (value === undefined) return <Loading what="the call" />
-  const { call, next, previous, retriedBy } = value
-  const others: ReadonlyArray<readonly [name: string, before: string | null | undefined, after: string | undefined]> = [
+  const { call, next, previous } = value
+  const others: ReadonlyArray<
+    readonly [name: string, before: string | null | undefined, after: string | null | undefined]
+  > = [
     ["The call that it continues", call.parent_event_id, id],
     ["The failed call that it retries", call.retry_of, id],
-    ["Its retry", id, retriedBy],
+    ["Its retry", id, call.retried_by],
     ["The previous call of the session", previous, id],
     ["The next call of the session", id, next]
   ]
@@ -63,7 +65,7 @@ const OtherCalls = ({ id }: { readonly id: string }) => {
       {others.map(
         ([name, before, after]) =>
           typeof before === "string" &&
-          after !== undefined && (
+          typeof after === "string" && (
             <li key={name}>
               <Link to={to("calls", before, after)} text={name} />
             </li>

@@ -13,15 +13,11 @@ interface NumberedCall {
   readonly number: number
 }
 
-/** Of calls that are read; the retry of one may come later. */
+/** Of calls that are read. */
 export const retriesOf = (calls: ReadonlyArray<Call>): ((call: Call) => Retried) => {
   const numbered = new Map(calls.map(({ event_id: id }, index) => [id, { id, number: index + 1 }]))
-  const retried = new Map<string, NumberedCall>()
-  for (const { event_id, retry_of } of calls) if (retry_of !== null) retried.set(retry_of, numbered.get(event_id)!)
-  return ({ event_id, retry_of }) => ({
-    of: retry_of === null ? undefined : numbered.get(retry_of),
-    by: retried.get(event_id)
-  })
+  const numberedOf = (id: string | null) => (id === null ? undefined : numbered.get(id))
+  return ({ retried_by, retry_of }) => ({ of: numberedOf(retry_of), by: numberedOf(retried_by) })
 }
 
 /** `retry of call 3, retried by call 5`; empty for most. */
