@@ -458,8 +458,9 @@ export const define = (test: Test) => {
         yield* expectSame("with later calls")
         yield* derive
         yield* expectSame("with later calls that are added up")
-        for (const each of both) {
-          while ((yield* each.eraseEvents(project, { person: PersonId.make("p1") }, 100)).events === 100);
+        // Of some sessions only the first call goes, which has their largest figures or not.
+        for (const which of [{ person: PersonId.make("p1") }, { before: idAt(beginMs + 200_000, 0) }]) {
+          for (const each of both) while ((yield* each.eraseEvents(project, which, 100)).events === 100);
         }
         yield* expectSame("without a person")
         yield* derive
