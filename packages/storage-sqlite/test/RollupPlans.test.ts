@@ -62,7 +62,7 @@ it("reads sessions and usage by ranges of keys", async () => {
       "sessions of names": storage.listSessions(project, { order: "asc", limit: 5, ...names, isError: false }),
       "a session": storage.sessionSummary(project, SessionId.make("long")),
       "sessions by cost": storage.rankSessions(project, { sort: "cost", order: "desc", limit: 5 }),
-      "the slowest calls": storage.rankEvents(project, { sort: "duration", fields: {}, limit: 5 }),
+      "the slowest calls": storage.rankEvents(project, { sort: "duration", order: "desc", fields: {}, limit: 5 }),
       "people by calls": storage.sumUsage(project, { ...usage, groupBy: ["person"], sort: "calls" }),
       usage: storage.sumUsage(project, { ...usage, groupBy: [] }),
       "usage by day": storage.sumUsage(project, { ...usage, ...time, groupBy: ["day"] }),

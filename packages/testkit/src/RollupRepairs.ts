@@ -78,7 +78,7 @@ const figures = Effect.gen(function* () {
     (groupBy) => storage.sumUsage(project, { groupBy, timeZone: "UTC", limit: 100 })
   )
   const sorted = yield* storage.rankSessions(project, { sort: "tokens", order: "asc", limit: 100 })
-  const calls = yield* storage.rankEvents(project, { sort: "tokens", fields: {}, limit: 10 })
+  const calls = yield* storage.rankEvents(project, { sort: "tokens", order: "desc", fields: {}, limit: 10 })
   return { rows, groups: groups.map((page) => page.groups), sorted: sorted.rows, calls: calls.rows.map(({ id }) => id) }
 })
 

@@ -179,12 +179,6 @@ export const cursorHeader = "tachograph-cursor"
 
 export const listCursor = Cursor.sortable(cursor, Cursor.ofEventRank<EventId>())
 
-const highestFirst = Violation.check<{ readonly sort?: string; readonly order?: string }>((query) =>
-  !Sorted.isPlain(query) && query.order === "asc"
-    ? Violation.valueError("calls are sorted with the highest figure first only")
-    : undefined
-)
-
 /** Calls that were tried again are calls that failed, in the order of recording. */
 const retriedFits = Violation.check<{
   readonly retried?: string
@@ -218,7 +212,7 @@ export class Events extends HttpApiGroup.make("events").add(
       ...Page.query(listCursor),
       sort: Sorted.CallSort,
       order: Sorted.Order
-    }).check(Sorted.cursorFits(listCursor), highestFirst, retriedFits),
+    }).check(Sorted.cursorFits(listCursor), retriedFits),
     success: Page.of("EventPage", "events", ListedEvent, listCursor),
     error: EventDamaged
   }).annotate(OpenApi.Summary, "List events without their payloads, in the order of recording or sorted by a figure"),

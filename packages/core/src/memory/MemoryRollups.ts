@@ -203,18 +203,19 @@ const figureOfCall = (summary: EventSummary, sort: EventRanking["sort"]): number
 
 export const rankEvents = (
   project: MemoryProject,
-  { after, fields, limit, sort, ...query }: EventRanking
+  { after, fields, limit, order, sort, ...query }: EventRanking
 ): ReadonlyArray<readonly [Entry, EventRank]> => {
   const isMatch = EventMatch.of(query, fields)
-  const isBehind = ({ id, value }: EventRank) =>
-    after === undefined || value < after.value || (value === after.value && id < after.id)
+  const sign = order === "asc" ? 1 : -1
+  const compare = (a: EventRank, b: EventRank) => sign * (a.value - b.value || (a.id < b.id ? -1 : Number(a.id > b.id)))
+  const isBehind = (rank: EventRank) => after === undefined || compare(rank, after) > 0
   return project.events
     .filter(({ summary }) => isMatch(summary))
     .flatMap((entry) => {
       const value = figureOfCall(entry.summary, sort)
       return value === null || !isBehind({ value, id: entry.id }) ? [] : [[entry, { value, id: entry.id }] as const]
     })
-    .sort(([, a], [, b]) => b.value - a.value || (a.id < b.id ? 1 : -1))
+    .sort(([, a], [, b]) => compare(a, b))
     .slice(0, limit + 1)
 }
 

@@ -48,8 +48,9 @@ export interface Derived {
   /** Sessions sorted by what their calls add up to, from some bytes of each. */
   readonly rankSessions: (project: ProjectId, query: SessionRanking) => Result<ListPage<StoredSession, Rank>>
   /**
-   * The calls with the largest figures first; those without the figure are left out. Looks at the sessions that bound the figures, those with
-   * the largest bounds first, until no other can have a call of the page: where few calls match, at those of every session.
+   * The calls with the largest figures first, or the smallest; those without the figure are left out. Looks at the sessions that bound the
+   * figures, those with the largest bounds first, until no other can have a call of the page: where few calls match, and for the smallest, at
+   * those of every session.
    */
   readonly rankEvents: (project: ProjectId, query: EventRanking) => Result<ListPage<StoredSummary, EventRank>>
   /** Undefined if it does not exist, or has no events. */

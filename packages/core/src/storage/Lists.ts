@@ -46,8 +46,8 @@ export interface EventRank {
   readonly id: EventId
 }
 
-/** Calls sorted by a figure, the largest first. */
-export interface EventRanking extends Omit<EventQuery, "order" | "after"> {
+/** Calls sorted by a figure: `desc` for the largest first. */
+export interface EventRanking extends Omit<EventQuery, "after"> {
   readonly sort: Exclude<CallSort, "last">
   readonly fields: FieldFilter
   /** The last call of the page before. */

@@ -27,7 +27,7 @@ export interface SessionListQuery extends Omit<SessionQuery, "fromMs" | "toMs">,
 type UsageListQuery = Omit<UsageQuery, "fromMs" | "toMs"> & Period
 
 export interface EventRankingQuery
-  extends EventPages.EventFilterQuery, Pick<EventRanking, "sort" | "after" | "above" | "below" | "limit"> {}
+  extends EventPages.EventFilterQuery, Pick<EventRanking, "sort" | "order" | "after" | "above" | "below" | "limit"> {}
 
 interface RankedEvents {
   readonly events: ReadonlyArray<EventSummary>
@@ -42,7 +42,7 @@ export interface UsageReads {
   readonly getSession: (session: SessionId) => Result<SessionSummary, SessionNotFound>
   /** What events add up to, in groups. */
   readonly sumUsage: (query: UsageListQuery) => Result<UsagePage>
-  /** Calls sorted by a figure, the largest first. Those whose fields are damaged are left out, and logged: their figures are not known. */
+  /** Calls sorted by a figure. Those whose fields are damaged are left out, and logged: their figures are not known. */
   readonly rankEvents: (query: EventRankingQuery) => Result<RankedEvents>
   /** Sessions sorted by what their calls add up to. */
   readonly rankSessions: (query: SessionRankingQuery) => Result<ListPage<SessionSummary, Rank>>
@@ -103,10 +103,10 @@ export const make = Effect.fnUntraced(function* (
   const rankEvents = Effect.fn("Recorder.rankEvents")(function* (query: EventRankingQuery) {
     const project = yield* CurrentProject
     yield* deriveBefore(storage, project)
-    const { after, fields = {}, limit, sort } = query
+    const { after, fields = {}, limit, order, sort } = query
     const { next, rows } = yield* storage.rankEvents(project, {
       ...EventPages.within(query),
-      ...{ after, fields, limit, sort }
+      ...{ after, fields, limit, order, sort }
     })
     const events = yield* Effect.forEach(rows, (stored) =>
       EventReader.summaryOf(project, stored, logDamage).pipe(

@@ -21,7 +21,8 @@ export const operations = Effect.gen(function* () {
     createEvent: new Operation.Raw(CreateEvent.make(recorder, decode)),
     createEvents: ({ exchange }) => Effect.succeed(new Operation.Lines(batchLines(exchange))),
     listEvents: Effect.fnUntraced(function* ({ query }) {
-      const { limit = defaultLimit, order = "asc", sort = "last" } = query
+      const { limit = defaultLimit, sort = "last" } = query
+      const { order = sort === "last" ? "asc" : "desc" } = query
       const filter = { ...EventFilter.of(query), above: query.after_event, below: query.before_event, limit }
       const { plain, sorted } = Events.listCursor
       if (query.retried === "true") {
@@ -36,7 +37,12 @@ export const operations = Effect.gen(function* () {
         const { events, next } = yield* recorder.listEvents({ ...filter, order, after: plain.decode(query.cursor) })
         return { events, next_cursor: plain.encode(next) }
       }
-      const { events, next } = yield* recorder.rankEvents({ ...filter, sort, after: sorted.decode(query.cursor) })
+      const { events, next } = yield* recorder.rankEvents({
+        ...filter,
+        sort,
+        order,
+        after: sorted.decode(query.cursor)
+      })
       return { events, next_cursor: sorted.encode(next) }
     }),
     streamEvents: Effect.fnUntraced(function* ({ exchange, query }) {

@@ -38,6 +38,7 @@ export const calls = Command.make(
       "Only calls that ended so: end, length, refusal, or a provider's own word"
     ),
     ...Filters.sort(callSorts, "the call that was recorded last"),
+    ...Filters.order,
     limit: Filters.limit(20),
     json: Filters.json
   },
@@ -49,8 +50,8 @@ export const calls = Command.make(
       failure: Option.getOrUndefined(flags.failure),
       retried: flags.retried ? (true as const) : undefined,
       stop_reason: Option.getOrUndefined(flags.stopReason),
-      ...Filters.sortOf(flags),
-      order: "desc" as const
+      sort: Option.getOrUndefined(flags.sort),
+      order: Option.getOrElse(flags.order, () => "desc" as const)
     }
     yield* Access.use(flags, Access.reading, (access) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * Calls sorted by a figure, the largest first. What is kept of the sessions bounds the figures of their calls: those are read of which
- * the bounds are largest, until no other session can have a larger one.
+ * Calls sorted by a figure. What is kept of the sessions bounds the figures of their calls: for the largest ones, those are read of which
+ * the bounds are largest, until no other session can have a larger one. For the smallest ones, those of all sessions are.
  */
 import {
   type EventRank,
@@ -53,7 +53,10 @@ interface Found {
   readonly rank: EventRank
 }
 
-const isBefore = (a: EventRank, b: EventRank): boolean => a.value > b.value || (a.value === b.value && a.id > b.id)
+const by =
+  (order: EventRanking["order"]) =>
+  ({ rank: a }: Found, { rank: b }: Found): number =>
+    (order === "asc" ? 1 : -1) * (a.value - b.value || (a.id < b.id ? -1 : 1))
 
 export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const sessions = AllSessions.make(sql)
@@ -90,8 +93,8 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
 
   /** Which calls a page is of, and of which session alone. Undefined if a name does not exist. */
   const conditionsOf = Effect.fnUntraced(function* (project_id: number, query: EventRanking) {
-    const { above, after, below, fields, fromMs, sort, toMs } = query
-    const asked = NamedEvents.namesOf({ ...query, order: "desc", after: undefined })
+    const { above, after, below, fields, fromMs, order, sort, toMs } = query
+    const asked = NamedEvents.namesOf({ ...query, after: undefined })
     const numbers: NamedEvents.Numbers | undefined =
       asked === undefined ? {} : yield* named.numbersOf(project_id, asked)
     if (numbers === undefined) return undefined
@@ -102,8 +105,9 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
       ...FieldConditions.of(sql, fields)
     ]
     if (after !== undefined) {
-      const isSame = sql`${figure} = ${after.value} AND e.event_id < ${toId(after.id)}`
-      conditions.push(sql`(${figure} < ${after.value} OR (${isSame}))`)
+      const isBehind = sql.literal(order === "asc" ? ">" : "<")
+      const isSame = sql`${figure} = ${after.value} AND e.event_id ${isBehind} ${toId(after.id)}`
+      conditions.push(sql`(${figure} ${isBehind} ${after.value} OR (${isSame}))`)
     }
     if (above !== undefined) conditions.push(sql`e.event_id > ${toId(above)}`)
     if (below !== undefined) conditions.push(sql`e.event_id < ${toId(below)}`)
@@ -114,19 +118,20 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
   const readOf = Effect.fnUntraced(function* (
     project_id: number,
     of: ReadonlyArray<number>,
-    { limit, sort }: EventRanking,
+    { limit, order, sort }: EventRanking,
     conditions: ReadonlyArray<Statement.Fragment>
   ): Effect.fn.Return<ReadonlyArray<Found>, SqlError.SqlError> {
     const figure = sql.literal(figureIn[sort])
     const ofSessions = sql`e.project_id = ${project_id}
       AND ${BulkValues.isAmong(sql, "e.session_number", "integer", of)}${Bucket.and(sql, of.map(Bucket.ofNumber), "e.")}`
     const where = sql.and([ofSessions, ...conditions])
-    const order = sql`ORDER BY ${figure} DESC, e.event_id DESC`
+    const way = sql.literal(order)
+    const ordered = sql`ORDER BY ${figure} ${way}, e.event_id ${way}`
     const hint = EventIndex.hint(sql, "events_by_session")
     // A node joins its own rows. Elsewhere the page is found before anything is joined.
     const found = Bucket.isDistributed(sql)
-      ? sql`events e ${joins()} WHERE ${where} ${order} LIMIT ${limit + 1}`
-      : sql`(SELECT e.* FROM events e ${hint} WHERE ${where} ${order} LIMIT ${limit + 1}) AS e ${joins()} ${order}`
+      ? sql`events e ${joins()} WHERE ${where} ${ordered} LIMIT ${limit + 1}`
+      : sql`(SELECT e.* FROM events e ${hint} WHERE ${where} ${ordered} LIMIT ${limit + 1}) AS e ${joins()} ${ordered}`
     const rows = yield* sql<SummaryReader.EventRow & { readonly figure: number | string }>`
       SELECT ${fields}, ${figure} AS figure FROM ${found}`
     return rows.map((row) => {
@@ -146,10 +151,11 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects) => {
     let found: ReadonlyArray<Found> = []
     for (let at = 0, step = firstStep; at < bounds.length; at += step, step = Math.min(2 * step, maxStep)) {
       // None of those that follow has a larger figure than the last call of the page.
-      if (found.length > query.limit && found[query.limit]!.rank.value > bounds[at]!.figure) break
+      const isFull = query.order === "desc" && found.length > query.limit
+      if (isFull && found[query.limit]!.rank.value > bounds[at]!.figure) break
       const sessions = bounds.slice(at, at + step).map(({ session }) => session)
       const read = yield* readOf(number, sessions, query, which.conditions)
-      found = [...found, ...read].sort((a, b) => (isBefore(a.rank, b.rank) ? -1 : 1)).slice(0, query.limit + 1)
+      found = [...found, ...read].sort(by(query.order)).slice(0, query.limit + 1)
       yield* Effect.yieldNow
     }
     const page = found.slice(0, query.limit)

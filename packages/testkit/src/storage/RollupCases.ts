@@ -125,13 +125,14 @@ const sortedDimensions: ReadonlyArray<ReadonlyArray<Dimension>> = [
 ]
 
 const eventRankings: ReadonlyArray<Omit<EventRanking, "limit">> = [
-  { sort: "duration", fields: {} },
-  { sort: "cost", fields: { isError: false }, agent: AgentName.make("a1") },
-  { sort: "tokens", fields: { model: "m1-dated" }, fromMs: timeAt(30), toMs: timeAt(160) },
-  { sort: "cost", fields: { api: "aisdk" }, agentVersion: AgentVersionName.make("v1") },
-  { sort: "tokens", fields: { isError: true }, person: PersonId.make("p1") },
-  { sort: "duration", fields: {}, session: SessionId.make("s7") },
-  { sort: "duration", fields: {}, agent: AgentName.make("nobody") }
+  { sort: "duration", order: "desc", fields: {} },
+  { sort: "tokens", order: "asc", fields: { isError: false } },
+  { sort: "cost", order: "desc", fields: { isError: false }, agent: AgentName.make("a1") },
+  { sort: "tokens", order: "desc", fields: { model: "m1-dated" }, fromMs: timeAt(30), toMs: timeAt(160) },
+  { sort: "cost", order: "desc", fields: { api: "aisdk" }, agentVersion: AgentVersionName.make("v1") },
+  { sort: "tokens", order: "desc", fields: { isError: true }, person: PersonId.make("p1") },
+  { sort: "duration", order: "desc", fields: {}, session: SessionId.make("s7") },
+  { sort: "duration", order: "desc", fields: {}, agent: AgentName.make("nobody") }
 ]
 
 const sortedSessions = Effect.fnUntraced(function* (
