@@ -7,7 +7,6 @@ import * as Damaged from "./pages/Damaged.ts"
 import * as Diff from "./pages/Diff.ts"
 import * as Docs from "./pages/Docs.ts"
 import * as Every from "./pages/Every.ts"
-import * as Failed from "./pages/Failed.ts"
 import * as Failures from "./pages/Failures.ts"
 import * as First from "./pages/First.ts"
 import * as Help from "./pages/Help.ts"
@@ -23,6 +22,7 @@ import * as Sorting from "./pages/Sorting.ts"
 import * as Steps from "./pages/Steps.ts"
 import * as Texts from "./pages/Texts.ts"
 import * as Threads from "./pages/Threads.ts"
+import * as Unanswered from "./pages/Unanswered.ts"
 import { useWorld } from "./pages/World.ts"
 
 const world = useWorld()
@@ -44,8 +44,8 @@ for (const { define } of [
   Search,
   Palette,
   Others,
+  Unanswered,
   Failures,
-  Failed,
   Damaged,
   Questions,
   Asked,

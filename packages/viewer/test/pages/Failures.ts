@@ -1,93 +1,161 @@
-import type { Page } from "playwright-core"
-import { describe, expect, it } from "vitest"
-import { Conversation, text, user } from "../Conversation.ts"
-import type { World } from "./World.ts"
+/** How calls failed, from wherever that is counted: the failures, their calls, and each of them. */
+import { describe, expect, it, onTestFinished } from "vitest"
+import { goTo, openWithKey } from "../Browser.ts"
+import { recorded, registered, text, user, Conversation } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
+import { rowOf, type World } from "./World.ts"
 
-const refusal = { status: 503, json: { type: "storage-unavailable" } }
+const limited = (id: string) => ({
+  error: { type: "requests", code: "rate_limit_exceeded", message: `Rate limit reached for request ${id}` }
+})
 
-/** Refuses what matches, until it is ended. */
-const refuse = async (page: Page, matches: (url: URL) => boolean, headers: Record<string, string> = {}) => {
-  await page.route(matches, (route) => route.fulfill({ ...refusal, headers }))
-  return () => page.unroute(matches)
+const answered = { choices: [{ index: 0, message: { role: "assistant", content: "Here." }, finish_reason: "stop" }] }
+
+/** A server with two failures: one of two calls, the second of which is tried again, and one of a call. */
+const failing = async () => {
+  const server = await start()
+  onTestFinished(() => server.close())
+  const fingerprint_id = await registered(server.client)
+  const ask = (fields: object, output: object) =>
+    recorded(
+      server.client,
+      { fingerprint_id, agent: "clerk", agent_version: "2", session: "an order", ...fields },
+      { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages: [user("Where is it?")] }, output }
+    )
+  const ids = [
+    await ask({ http_status: 429 }, limited("r1")),
+    await ask({ http_status: 429 }, limited("r2")),
+    await ask({ http_status: 200 }, answered),
+    await ask({ http_status: 401, session: "another", agent: "guard" }, { error: { message: "No key", type: "auth" } })
+  ]
+  const visit = (place: string) => openWithKey(`${server.url}/viewer/${place}`, apiKey)
+  return { ids, server, visit }
 }
 
-const isList = (name: string) => (url: URL) => url.pathname.endsWith(`/${name}`)
-
-/** Makes the first page of a session's list shorter, so that few rows are several pages. */
-const shorten = (page: Page, name: string) =>
-  page.route(
-    (url) => isList(name)(url) && url.searchParams.get("limit") === "100",
-    (route) => {
-      const url = new URL(route.request().url())
-      url.searchParams.set("limit", "2")
-      return route.continue({ url: url.href })
-    }
-  )
-
 export const define = (world: World) => {
-  const record = async (session: string, count: number) => {
-    const conversation = new Conversation(world.server.client, world.fingerprintId, session)
-    const say = (number: number) => conversation.call([user(`Question ${number}`)], [text(`Answer ${number}`)])
-    for (let number = 1; number <= count; number++) await say(number)
-    return say
-  }
-  const said = (page: Page, text: string) => page.locator(".said").getByText(text, { exact: true })
-
-  describe("a session of which a page cannot be read", () => {
-    it.each(["calls", "messages"])(
-      "shows what was read of its %s, says that the rest is missing, and goes on from there",
-      async (name) => {
-        const session = `a page of ${name} missing`
-        await record(session, 6)
-        const { page } = await world.arrive("#/overview")
-        await shorten(page, name)
-        // The page does not try again by itself before the test has ended.
-        const isNext = (url: URL) => isList(name)(url) && url.searchParams.has("cursor")
-        const restore = await refuse(page, isNext, { "retry-after": "600" })
-        const asked: Array<URL> = []
-        page.on("request", (request) => void asked.push(new URL(request.url())))
-        await page.goto(`${world.server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
-        await page.getByText("The rest could not be read").waitFor()
-        await said(page, "Question 1").waitFor()
-        expect(await said(page, "Answer 6").count()).toBe(0)
-        await restore()
-        asked.length = 0
-        await page.getByRole("button", { name: "Try again" }).click()
-        await said(page, "Answer 6").waitFor()
-        await page.getByText("The rest could not be read").waitFor({ state: "detached" })
-        const places = asked.filter(isList(name)).map((url) => url.searchParams.has("cursor"))
-        expect(places[0]).toBe(true)
-        for (let number = 1; number <= 6; number++) expect(await said(page, `Question ${number}`).count()).toBe(1)
-      }
-    )
-  })
-
-  describe("a session that is followed", () => {
-    it("loses no message of a call whose reading fails", async () => {
-      const session = "a read of the newest fails"
-      const say = await record(session, 1)
-      const { page } = await world.arrive(`#/sessions/${encodeURIComponent(session)}`)
-      await said(page, "Answer 1").waitFor()
-      const restore = await refuse(page, isList("messages"))
-      await say(2)
-      await page.getByText("The rest could not be read").waitFor()
-      await restore()
-      await said(page, "Answer 2").waitFor()
-      await page.getByText("The rest could not be read").waitFor({ state: "detached" })
+  describe("failures", () => {
+    it("are grouped with what the provider said, and lead to their calls and to the latest", async () => {
+      const { ids, visit } = await failing()
+      const { page } = await visit("#/sessions")
+      await rowOf(page, "an order").waitFor()
+      await page.keyboard.press("g")
+      await page.keyboard.press("x")
+      const row = rowOf(page, "rate_limit_exceeded")
+      await row.getByText("Rate limit reached for request r2").waitFor()
+      expect((await row.innerText()).split(/\s*[\t\n]+\s*/).slice(0, 6)).toEqual([
+        "429 requests, rate_limit_exceeded",
+        "too many requests, or too much used",
+        "Rate limit reached for request r2",
+        "2",
+        "1",
+        "0"
+      ])
+      await row.getByRole("link", { name: "2", exact: true }).click()
+      await page.getByText("Those that failed as 429/requests/rate_limit_exceeded").waitFor()
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(2)
+      await page.getByRole("link", { name: "Show all calls" }).click()
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(4)
+      await page.getByLabel("Failed only").check()
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(3)
+      await page.goBack()
+      await page.goBack()
+      await page.goBack()
+      await row.getByRole("link", { name: "429 requests" }).click()
+      await page.waitForURL((url) => url.hash === `#/events/${ids[1]}`)
+      const banner = page.locator(".failure")
+      expect(await banner.innerText()).toContain(
+        "Failed: 429 requests, rate_limit_exceeded (too many requests, or too much used). Rate limit reached for request r2"
+      )
     })
 
-    it("says while it is not connected, and shows afterwards what was recorded meanwhile", async () => {
-      const session = "a connection breaks"
-      const say = await record(session, 1)
-      const { page } = await world.arrive("#/overview")
-      const restore = await refuse(page, isList("events/stream"))
-      await page.goto(`${world.server.url}/viewer/#/sessions/${encodeURIComponent(session)}`)
-      await said(page, "Answer 1").waitFor()
-      await page.getByText("Reconnecting").waitFor()
-      await say(2)
-      await restore()
-      await said(page, "Answer 2").waitFor()
-      await page.getByText("Reconnecting").waitFor({ state: "detached" })
+    it("say where not all calls were looked at, and go on", async () => {
+      const { visit } = await failing()
+      const { page } = await visit("#/overview")
+      await page.route(
+        (url) => url.pathname === "/api/v1/failures",
+        (route) => {
+          const url = new URL(route.request().url())
+          url.searchParams.set("limit", "1")
+          return route.continue({ url: url.href })
+        }
+      )
+      await goTo(page, "#/failures")
+      await page.getByText("Of 1 failed calls, those that were recorded last.").waitFor()
+      await rowOf(page, "No key").waitFor()
+      await page.getByRole("link", { name: "The failures before these" }).click()
+      await rowOf(page, "Rate limit reached").waitFor()
+      await page.getByText("Of 2 failed calls.").waitFor()
+    })
+
+    it.each([
+      ["the charts", "#/overview", ".chart figcaption", 2],
+      ["the hours and days", "#/overview", "tbody tr", 2],
+      ["the agents", "#/agents", "tbody tr:has-text('clerk')", 1],
+      ["the versions of an agent", "#/agents/clerk", "tbody tr", 1],
+      ["the sessions", "#/sessions", "tbody tr:has-text('an order')", 1]
+    ])("are where the count of %s leads to", async (_what, place, where, groups) => {
+      const { visit } = await failing()
+      const { page } = await visit(place)
+      const count = page.locator(where).locator("a.bad").first()
+      const failed = groups === 2 ? "3" : "2"
+      expect(await count.innerText()).toBe(failed)
+      await count.click()
+      await page.getByRole("heading", { name: "Failures" }).waitFor()
+      await rowOf(page, "Rate limit reached").waitFor()
+      expect(await page.locator("tbody tr").count()).toBe(groups)
+    })
+
+    it("of an hour are where its bar in the chart leads to", async () => {
+      const { visit } = await failing()
+      const { page } = await visit("#/overview?period=day")
+      const chart = page.getByRole("slider", { name: /^Failed calls by hour. Enter shows its failures$/ })
+      await chart.focus()
+      await page.keyboard.press("Enter")
+      // Perhaps the next hour, which has begun since they were recorded.
+      await page.waitForURL((url) => /^#\/failures\?after=[^&]+&before=/.test(url.hash))
+    })
+
+    it("are told from retries in a session", async () => {
+      const { visit } = await failing()
+      const { page } = await visit("#/sessions/an%20order")
+      const marks = page.locator(".call-mark")
+      await expect.poll(() => marks.count()).toBe(3)
+      const about = await marks.evaluateAll((all) =>
+        all.map((mark) => Array.from(mark.querySelectorAll(".error, .hint"), ({ textContent }) => textContent))
+      )
+      expect(about.map((lines) => lines.filter((line) => /Failed|etr/.test(line ?? "")))).toEqual([
+        [
+          "Failed: 429 requests, rate_limit_exceeded (too many requests, or too much used). Rate limit reached for request r1",
+          "Retried by call 2"
+        ],
+        [
+          "Failed: 429 requests, rate_limit_exceeded (too many requests, or too much used). Rate limit reached for request r2",
+          "Retry of call 1, retried by call 3"
+        ],
+        ["Retry of call 2"]
+      ])
+      await goTo(page, "#/sessions/an%20order?view=table")
+      await expect
+        .poll(() => page.locator("td:last-child small").allInnerTexts())
+        .toEqual(["retried by call 2", "retry of call 1, retried by call 3", "retry of call 2"])
+    })
+
+    it("alone come to the live calls, if a person wants that", async () => {
+      const { server, visit } = await failing()
+      const { page } = await visit("#/live")
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(4)
+      await page.getByLabel("Failed only").check()
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(3)
+      const later = new Conversation(server.client, await registered(server.client), "later")
+      await later.call([user("Are you well?")], [text("I am.")])
+      await later.fail(user("And now?"), "overloaded_error")
+      await expect.poll(() => page.locator("tbody tr").count()).toBe(4)
+      await rowOf(page, "overloaded_error").waitFor()
+    })
+
+    it("are none in a project without them", async () => {
+      const { page } = await world.visit("#/failures?agent=nobody")
+      await page.getByText("No call failed").waitFor()
     })
   })
 }

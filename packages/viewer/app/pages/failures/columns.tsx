@@ -5,7 +5,7 @@ import { Time } from "../../parts/Facts.tsx"
 import { type Column, number } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
 import type { Failure } from "../../server/Types.ts"
-import * as Words from "../../text/Failure.ts"
+import { kindOf, meaningOf } from "../../text/Failure.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { line } from "../../text/Words.ts"
@@ -25,9 +25,9 @@ export const columnsOf = (callsOf: (failure: Failure) => string): ReadonlyArray<
     of: ({ error_code, error_type, event_id, http_status }) => (
       <>
         <a class="bad" href={Route.to(["events", event_id])} title="The latest call that failed so">
-          <Plain text={Words.kindOf(http_status, error_type, error_code)} />
+          <Plain text={kindOf(http_status, error_type, error_code)} />
         </a>
-        <small>{Words.meaningOf(http_status)}</small>
+        <small>{meaningOf(http_status)}</small>
       </>
     )
   },
