@@ -1,6 +1,5 @@
 /** Asks for an API key. */
-import { useState } from "preact/hooks"
-import * as Key from "./server/Key.ts"
+import { useKeyField } from "./parts/useKeyField.ts"
 import { Plain } from "./text/Plain.tsx"
 
 interface Props {
@@ -11,29 +10,14 @@ interface Props {
 }
 
 export const KeyForm = ({ enter, isAlone = false, wasWrong }: Props) => {
-  const [key, setKey] = useState("")
-  const [foreign, setForeign] = useState<string>()
-  const open = () => {
-    const text = Key.trim(key)
-    setForeign(Key.foreignCharacter(text))
-    if (text !== "" && Key.foreignCharacter(text) === undefined) enter(text)
-  }
+  const { field, foreign, onSubmit } = useKeyField(enter)
   return (
     <>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          open()
-        }}
-      >
+      <form onSubmit={onSubmit}>
         <label for="key">API key</label>
         <input
           id="key"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          value={key}
-          onInput={({ currentTarget }) => setKey(currentTarget.value)}
+          {...field}
           aria-describedby="key-help"
           aria-invalid={wasWrong || foreign !== undefined}
           ref={(element) => {

@@ -1,18 +1,22 @@
 /** What the instructions, the tools and the parameters of two calls differ in. */
-import { instructionsText } from "@tachograph/client/compare"
+import { type Instructed, instructionsText } from "@tachograph/client/compare"
+import type { ComponentChildren } from "preact"
 import type { Conversation } from "../server/Types.ts"
 import { ToolsDiff } from "./ToolsDiff.tsx"
 import { WordDiff } from "./WordDiff.tsx"
 
-const parametersOf = ({ parameters }: Conversation): string => JSON.stringify(parameters, undefined, 2)
+type Settings = Instructed & Pick<Conversation, "parameters" | "tools">
 
-export const ConversationSettings = ({
-  after,
-  before
-}: {
-  readonly before: Conversation
-  readonly after: Conversation
-}) => (
+interface Props {
+  readonly before: Settings
+  readonly after: Settings
+  /** What else differs. */
+  readonly children?: ComponentChildren
+}
+
+const parametersOf = ({ parameters }: Settings): string => JSON.stringify(parameters, undefined, 2)
+
+export const ConversationSettings = ({ after, before, children }: Props) => (
   <div class="settings">
     <section>
       <h2>Instructions</h2>
@@ -26,5 +30,6 @@ export const ConversationSettings = ({
       <h2>Parameters</h2>
       <WordDiff before={parametersOf(before)} after={parametersOf(after)} />
     </section>
+    {children}
   </div>
 )

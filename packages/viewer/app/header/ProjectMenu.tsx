@@ -1,6 +1,7 @@
 /** Which project the pages show. A key opens one: another project needs another key, which this tab keeps beside the first. */
 import { useState } from "preact/hooks"
 import { titleOf } from "../parts/States.tsx"
+import { useKeyField } from "../parts/useKeyField.ts"
 import * as Client from "../server/Client.ts"
 import * as Key from "../server/Key.ts"
 import type { Me } from "../server/Types.ts"
@@ -35,7 +36,7 @@ export const ProjectMenu = ({ me }: Props) => (
           ) : (
             <>
               <p class="hint">A key opens one project. Another project needs another key.</p>
-              <OtherKey />
+              <OtherProject />
               <button type="button" onClick={Key.forget}>
                 Forget key
               </button>
@@ -48,13 +49,9 @@ export const ProjectMenu = ({ me }: Props) => (
 )
 
 /** A key that opens nothing does not take the place of the one that does. */
-const OtherKey = () => {
-  const [text, setText] = useState("")
+const OtherProject = () => {
   const [problem, setProblem] = useState<string>()
-  const open = async () => {
-    const key = Key.trim(text)
-    if (key === "") return
-    if (Key.foreignCharacter(key) !== undefined) return setProblem("This is not a key.")
+  const open = async (key: string) => {
     try {
       await Client.check(key)
       Key.set(key)
@@ -62,25 +59,16 @@ const OtherKey = () => {
       setProblem(`${titleOf(Client.toError(error))}.`)
     }
   }
+  const { field, foreign, onSubmit } = useKeyField((key) => void open(key))
+  const shown = foreign === undefined ? problem : "This is not a key."
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void open()
-      }}
-    >
+    <form onSubmit={onSubmit}>
       <label>
         <span>Another key</span>
-        <input
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
+        <input {...field} />
       </label>
       <button type="submit">Open</button>
-      {problem !== undefined && <p role="alert">{problem}</p>}
+      {shown !== undefined && <p role="alert">{shown}</p>}
     </form>
   )
 }

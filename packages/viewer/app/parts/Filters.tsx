@@ -15,6 +15,12 @@ const fields = {
 
 type Field = keyof typeof fields
 
+const common = ["agent", "agent_version", "person", "model"] as const
+
+/** By which calls are filtered. Few look for a session among them; who comes from one sees that. */
+export const namesOfCalls = (query: URLSearchParams): ReadonlyArray<Field> =>
+  query.has("session") ? [...common, "session"] : common
+
 /** Filters that are no names. */
 const others = ["error", "after", "before"] as const
 

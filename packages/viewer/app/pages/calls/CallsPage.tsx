@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
 import { callColumnsOf } from "../../parts/CallColumns.tsx"
-import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
+import { Filters, namesOf, namesOfCalls, valuesOf } from "../../parts/Filters.tsx"
 import { More, SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import * as Sorting from "../../parts/Sorting.tsx"
@@ -15,11 +15,6 @@ import * as Events from "../../server/Events.ts"
 import type { ListedEvent } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import { Plain } from "../../text/Plain.tsx"
-
-const names = ["agent", "agent_version", "person", "model"] as const
-
-/** Few look for a session here; who comes from one sees that. */
-const namesIn = (query: URLSearchParams) => (query.has("session") ? ([...names, "session"] as const) : names)
 
 const sorts = ["last", "duration", "cost", "tokens"] as const
 
@@ -35,7 +30,7 @@ const columns = callColumnsOf({
 })
 
 export const CallsPage = ({ query }: PageProps) => {
-  const filterNames = namesIn(query)
+  const filterNames = namesOfCalls(query)
   const values = valuesOf(query, filterNames)
   const filters = { ...values, ...namesOf(query, ["failure", "retried"]) }
   const isRetried = filters["retried"] === "true"

@@ -1,9 +1,8 @@
 /** `#/agents/{a}/compare?from=…&to=…`: what one version of an agent changed against another. */
-import { instructionsText } from "@tachograph/client/compare"
 import { useEffect } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
+import { ConversationSettings } from "../../diff/ConversationSettings.tsx"
 import { PackagesDiff } from "../../diff/PackagesDiff.tsx"
-import { ToolsDiff } from "../../diff/ToolsDiff.tsx"
 import { WordDiff } from "../../diff/WordDiff.tsx"
 import { Colored } from "../../parts/Colored.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -25,10 +24,11 @@ const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | u
   configurations.toSorted((one, other) => other.events - one.events)[0]
 
 /** Without the model, which has its own place. */
-const parametersOf = ({ parameters }: Configuration): string => {
-  const { model: _model, ...others } = parameters as Readonly<Record<string, unknown>>
-  return JSON.stringify(others, undefined, 2)
-}
+const settingsOf = ({ instructions, parameters: { model: _model, ...parameters }, tools }: Configuration) => ({
+  instructions,
+  parameters,
+  tools
+})
 
 /** One line for each fact of a runtime that its program chose, without its packages. */
 const factsOf = ({ all_packages: _packages, created_at: _at, fingerprint_id: _id, ...facts }: Fingerprint): string =>
@@ -130,19 +130,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
       {before === undefined || after === undefined ? (
         <Empty title={from === "" || to === "" ? "Choose two versions" : "One of them has no calls"} />
       ) : (
-        <div class="settings">
-          <section>
-            <h2>Instructions</h2>
-            <WordDiff before={instructionsText(before)} after={instructionsText(after)} />
-          </section>
-          <section>
-            <h2>Tools</h2>
-            <ToolsDiff before={before.tools} after={after.tools} />
-          </section>
-          <section>
-            <h2>Parameters</h2>
-            <WordDiff before={parametersOf(before)} after={parametersOf(after)} />
-          </section>
+        <ConversationSettings before={settingsOf(before)} after={settingsOf(after)}>
           <section>
             <h2>Runtime and commit</h2>
             <WordDiff before={factsOf(value.fingerprints[0]!)} after={factsOf(value.fingerprints[1]!)} />
@@ -155,7 +143,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
               names={[from, to]}
             />
           </section>
-        </div>
+        </ConversationSettings>
       )}
     </section>
   )

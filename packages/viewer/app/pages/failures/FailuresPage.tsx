@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useSelection } from "../../keyboard/useSelection.ts"
-import { Filters, namesOf, valuesOf } from "../../parts/Filters.tsx"
+import { Filters, namesOf, namesOfCalls, valuesOf } from "../../parts/Filters.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
@@ -13,13 +13,8 @@ import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { columnsOf } from "./columns.tsx"
 
-const names = ["agent", "agent_version", "person", "model"] as const
-
-/** Few look for a session here; who comes from one sees that. */
-const namesIn = (query: URLSearchParams) => (query.has("session") ? ([...names, "session"] as const) : names)
-
 export const FailuresPage = ({ query }: PageProps) => {
-  const filterNames = namesIn(query)
+  const filterNames = namesOfCalls(query)
   const values = valuesOf(query, filterNames)
   const { error: _, ...filters } = values
   const asked = Client.given({ ...filters, ...namesOf(query, ["cursor"]) })
