@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
+import { Conversation, text, user } from "../Conversation.ts"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -74,6 +75,37 @@ export const define = (world: World) => {
       expect((await rowOf(page, "Duration, p50").last().innerText()).replace(/\s+/g, " ")).toContain(
         "1.2 s 1.2 s the same"
       )
+    })
+
+    it("judge no costs that are not known, and divide those of sessions and calls by all of them", async () => {
+      for (const [version, models] of [
+        ["1", ["claude-sonnet-4-5", "claude-sonnet-4-5", "of no price list"]],
+        ["2", ["claude-sonnet-4-5", "claude-sonnet-4-5"]],
+        ["3", ["claude-sonnet-4-5"]]
+      ] as const) {
+        const fields = { agent: "wager", agent_version: version }
+        const conversation = new Conversation(world.server.client, world.fingerprintId, `wager ${version}`, fields)
+        conversation.usage = { input_tokens: 100_000, output_tokens: 0 }
+        for (const model of models) {
+          conversation.model = model
+          await conversation.call([user("Go on")], [text("Done.")])
+        }
+      }
+      const shown = async (versions: string, table: string, row: string) => {
+        const { page } = await world.visit(`#/agents/wager/compare?${versions}`)
+        const cells = page
+          .getByRole("region", { name: table })
+          .getByRole("row")
+          .filter({ hasText: new RegExp(`^${row}`) })
+        return (await cells.first().innerText()).replaceAll(/\s+/g, " ")
+      }
+      const notKnown = "not known: some calls have no price"
+      expect(await shown("from=1&to=3", "Each session", "Cost, mean")).toBe(`Cost, mean $0.60+ $0.30 ${notKnown}`)
+      expect(await shown("from=1&to=3", "Each session", "Cost, p95")).toBe(`Cost, p95 $0.60+ $0.30 ${notKnown}`)
+      expect(await shown("from=1&to=3", "Each session", "Calls")).toMatch(/^Calls 3\.0 1\.0 /)
+      expect(await shown("from=1&to=3", "Each call", "Cost")).toBe(`Cost $0.20+ $0.30 ${notKnown}`)
+      expect(await shown("from=2&to=3", "Each session", "Cost, mean")).toBe("Cost, mean $0.60 $0.30 ▼ −50% better")
+      expect(await shown("from=2&to=3", "Each call", "Cost")).toBe("Cost $0.30 $0.30 the same")
     })
 
     it("say who used a fingerprint, and which packages it has that another has not", async () => {

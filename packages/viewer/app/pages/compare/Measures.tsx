@@ -1,5 +1,6 @@
 /** What a session and a call of each version took and cost: how figures are spread, and the mean of what was used. */
 import { Colored } from "../../parts/Colored.tsx"
+import { missingOf } from "../../parts/Costs.tsx"
 import { number, Table } from "../../parts/Table.tsx"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
@@ -14,6 +15,8 @@ interface Measure {
   readonly show: (value: number) => string
   /** Whether less is better. */
   readonly isCost?: boolean
+  /** Whether it is at least so much where calls have no price. */
+  readonly isPriced?: boolean
 }
 
 interface ChangeProps {
@@ -25,8 +28,12 @@ interface ChangeProps {
 const mean = (sum: (usage: UsageRow) => number) => (usage: UsageRow) =>
   usage.events === 0 ? null : sum(usage) / usage.events
 
-const priced = ({ cost_usd, events, unpriced_events }: UsageRow): number | null =>
-  cost_usd === null || events === unpriced_events ? null : Number(cost_usd) / (events - unpriced_events)
+/** By all calls, as what a session cost is by all sessions: what a call cost times its calls is what a session cost. */
+const costOfCall = ({ cost_usd, events }: UsageRow): number | null =>
+  cost_usd === null || events === 0 ? null : Number(cost_usd) / events
+
+/** What is not in a cost; empty where that is all. */
+const missingIn = ({ isPriced = false }: Measure, usage: UsageRow): string => (isPriced ? missingOf(usage) : "")
 
 const rounded = (value: number) => Format.short(Math.round(value))
 
@@ -39,9 +46,21 @@ const costOf = (of: "mean" | "median" | "p95") => (usage: UsageRow) =>
   usage.cost_usd_per_session === null ? null : Number(usage.cost_usd_per_session[of])
 
 const ofSessions: ReadonlyArray<Measure> = [
-  { name: "Cost, mean", title: "What all cost divided by the sessions", of: costOf("mean"), show: dollars },
-  { name: "Cost, median", title: "Half of the sessions cost no more", of: costOf("median"), show: dollars },
-  { name: "Cost, p95", title: "95 % of the sessions cost no more", of: costOf("p95"), show: dollars },
+  {
+    name: "Cost, mean",
+    title: "What all cost divided by the sessions: the calls of a session times what a call cost",
+    of: costOf("mean"),
+    show: dollars,
+    isPriced: true
+  },
+  {
+    name: "Cost, median",
+    title: "Half of the sessions cost no more",
+    of: costOf("median"),
+    show: dollars,
+    isPriced: true
+  },
+  { name: "Cost, p95", title: "95 % of the sessions cost no more", of: costOf("p95"), show: dollars, isPriced: true },
   {
     name: "Calls",
     title: "The mean of all sessions",
@@ -93,9 +112,10 @@ const ofCalls: ReadonlyArray<Measure> = [
   },
   {
     name: "Cost",
-    title: "The mean of all calls that have a price",
-    of: priced,
-    show: dollars
+    title: "What all cost divided by the calls, with those that have no price",
+    of: costOfCall,
+    show: dollars,
+    isPriced: true
   },
   {
     name: "Failed",
@@ -106,9 +126,13 @@ const ofCalls: ReadonlyArray<Measure> = [
 ]
 
 /** How much more or less the second is than the first. */
-const Change = ({ after: to, before: from, measure: { isCost = true, of, show } }: ChangeProps) => {
+const Change = ({ after: to, before: from, measure }: ChangeProps) => {
+  const { isCost = true, of, show } = measure
   const [before, after] = [of(from), of(to)]
   if (before === null || after === null) return <>–</>
+  if ([from, to].some((usage) => missingIn(measure, usage) !== "")) {
+    return <span class="soft">not known: some calls have no price</span>
+  }
   if (before === after) return <>the same</>
   const by = before === 0 ? Infinity : Math.round((100 * (after - before)) / before)
   if (by === 0 || show(before) === show(after)) return <>about the same</>
@@ -131,11 +155,13 @@ interface BarProps {
   readonly most: number
 }
 
-const Bar = ({ measure: { of, show }, most, name, usage }: BarProps) => {
-  const value = of(usage)
+const Bar = ({ measure, most, name, usage }: BarProps) => {
+  const value = measure.of(usage)
+  const missing = missingIn(measure, usage)
   return (
     <>
-      {value === null ? "–" : show(value)}
+      {value === null ? "–" : measure.show(value)}
+      {value !== null && missing !== "" && <span title={`at least: ${missing}`}>+</span>}
       <svg class={`hue-${Hue.of(name)}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
       </svg>
