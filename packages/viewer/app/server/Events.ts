@@ -34,7 +34,7 @@ const readPiece = async (query: Query, place: string | null, limit: number, sign
   return { rows: events, next, isCut: asked < limit }
 }
 
-/** A page of calls sorted by a figure, the largest first. */
+/** A page of calls sorted by a figure. */
 export const readSorted = async (query: Query, cursor: string | null, limit: number, signal: AbortSignal) => {
   const page = await api.listEvents({ ...query, cursor: cursor ?? undefined, limit }, { signal })
   return { rows: page.events as ReadonlyArray<ListedEvent>, next: page.next_cursor }

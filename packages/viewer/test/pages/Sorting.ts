@@ -42,8 +42,12 @@ export const define = (world: World) => {
       await expect.poll(async () => (await took())[0]).toBe("1.2 s")
       // Calls whose durations are not known are left out.
       expect(new Set(await took()).has("–")).toBe(false)
-      // There is no other way round.
-      await goTo(page, "#/calls?sort=duration&order=asc")
+      await page.getByRole("button", { name: "Took" }).click()
+      await page.waitForURL((url) => url.hash === "#/calls?sort=duration&order=asc")
+      await expect.poll(() => page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("ascending")
+      await page.getByRole("button", { name: "When" }).click()
+      // The order of recording has one way only.
+      await goTo(page, "#/calls?sort=last&order=asc")
       expect(await page.locator("th[aria-sort]").getAttribute("aria-sort")).toBe("descending")
     })
 

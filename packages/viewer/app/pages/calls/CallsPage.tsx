@@ -36,12 +36,15 @@ export const CallsPage = ({ query }: PageProps) => {
   const isRetried = filters["retried"] === "true"
   const { sort: named = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
   const sort = isRetried ? "last" : named
-  const sorting = { ...sorted, sort, order: "desc" as const, isOneWay: true }
+  // The list in the order of recording has the latest first only.
+  const isOneWay = sort === "last"
+  const order = isOneWay ? "desc" : sorted.order
+  const sorting = { ...sorted, sort, order, isOneWay }
   const read = (cursor: string | null, signal: AbortSignal) =>
     sort === "last"
       ? Events.readLatest(Client.given(filters), cursor, pageRows, signal)
-      : Events.readSorted(Client.given({ ...filters, sort }), cursor, pageRows, signal)
-  const pages = usePages("calls", { read, idOf }, JSON.stringify({ ...filters, sort }))
+      : Events.readSorted(Client.given({ ...filters, sort, order }), cursor, pageRows, signal)
+  const pages = usePages("calls", { read, idOf }, JSON.stringify({ ...filters, sort, order }))
   const { again, error, hasMore, isLoading, rows } = pages
   const list = useRef<HTMLTableSectionElement>(null)
   const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(idOf(rows[index]!))))
