@@ -75,6 +75,11 @@ const runCase = async (name: string, { folder, storage }: ReturnType<typeof copy
   return stdout + stderr
 }
 
+/** Fields of usage that these stores do not say. */
+const newFields = new Set(["cost_usd_per_session", "last_event_at", "sessions", "unpriced_sessions"])
+
+const withoutNew = (group: object) => Object.fromEntries(Object.entries(group).filter(([name]) => !newFields.has(name)))
+
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 describe.each(names)("a store made by %s", (name) => {
@@ -115,10 +120,8 @@ describe.each(names)("a store made by %s", (name) => {
       expect([line, ...texts.map(({ bytes }) => sha256(bytes))]).toEqual([line, inputs, output])
     }
     for (const [group, usage] of Object.entries(content.usage ?? {})) {
-      expect([group, (await clients.reader.get(`/api/v1/usage?group_by=${group}`)).body.usage]).toMatchObject([
-        group,
-        usage
-      ])
+      const { body } = await clients.reader.get(`/api/v1/usage?group_by=${group}`)
+      expect([group, body.usage.map(withoutNew)]).toEqual([group, usage])
     }
     const receivedOn = new Date(Number.parseInt(content.events[0]!.replace("-", "").slice(0, 12), 16))
       .toISOString()
