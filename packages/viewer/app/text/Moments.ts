@@ -37,5 +37,6 @@ export const resolve = (text: string, now = new Date()): string => {
   const [, count, unit] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? []
   if (unit !== undefined) return new Date(now.getTime() - Number(count) * minutes[unit]! * 60_000).toISOString()
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(date) ? text : new Date(Clock.timeOf(date)).toISOString()
+  // A day that no month has would be one of the next.
+  return Number.isNaN(date) || Clock.dayOf(date) !== text ? text : new Date(Clock.timeOf(date)).toISOString()
 }
