@@ -92,10 +92,10 @@ export const callColumn: Column<Priced> = number(
   "cost"
 )
 
-/** What the `+` of a sum means; empty where it has none. */
+/** What is not in these sums together, also of those without any cost; empty where that is nothing, or all. */
 export const noteOf = (sums: ReadonlyArray<Sum>): string => {
-  const counted = sums.filter(({ cost_usd }) => cost_usd !== null)
-  const sumOf = (key: "unpriced_events" | "partly_priced_events") => counted.reduce((sum, each) => sum + each[key], 0)
+  if (sums.every(({ cost_usd }) => cost_usd === null)) return ""
+  const sumOf = (key: "unpriced_events" | "partly_priced_events") => sums.reduce((sum, each) => sum + each[key], 0)
   const missing = missingOf({
     unpriced_events: sumOf("unpriced_events"),
     partly_priced_events: sumOf("partly_priced_events")

@@ -1,6 +1,8 @@
 /** Lists and tables that are sorted by their figures. */
-import { describe, expect, it } from "vitest"
-import { goTo } from "../Browser.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { goTo, openWithKey } from "../Browser.ts"
+import { Conversation, registered, text, user } from "../Conversation.ts"
+import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
 
 export const define = (world: World) => {
@@ -69,6 +71,21 @@ export const define = (world: World) => {
       await table.getByRole("button", { name: "Calls" }).click()
       const calls = (await table.locator("tbody td:nth-child(3)").allInnerTexts()).map(Number)
       expect(calls).toEqual(calls.toSorted((a, b) => b - a))
+    })
+
+    it("say below each table and chart how many of all calls are not counted", async () => {
+      const server = await start()
+      onTestFinished(() => server.close())
+      const conversation = new Conversation(server.client, await registered(server.client), "some", { agent: "some" })
+      await conversation.call([user("Go on")], [text("Done.")])
+      conversation.model = "of no price list"
+      for (const answer of ["Done again.", "Done at last."]) await conversation.call([user("Go on")], [text(answer)])
+      const { page } = await openWithKey(`${server.url}/viewer/#/overview`, apiKey)
+      await page.getByRole("region", { name: "Model" }).waitFor()
+      const note = "+ not counted: 2 calls without a price"
+      const notes = page.getByText("not counted", { exact: false })
+      // Two charts, and the tables of days and of models: one of the models has no price at all.
+      await expect.poll(() => notes.allInnerTexts()).toEqual([note, note, note, note])
     })
 
     it("compare what a session of two versions costs", async () => {
