@@ -2,7 +2,7 @@
 import type { ListedEvent } from "../server/Types.ts"
 import { Ended, Model, Name, numbers } from "./CallCells.tsx"
 import { Colored } from "./Colored.tsx"
-import { Time } from "./Facts.tsx"
+import { CallTime } from "./Facts.tsx"
 import type { Column } from "./Table.tsx"
 
 interface Places {
@@ -16,7 +16,7 @@ export const callColumnsOf = ({ toCall, toSession }: Places): ReadonlyArray<Colu
     sort: "last",
     of: (call) => (
       <a href={toCall(call)}>
-        <Time at={call.received_at} />
+        <CallTime call={call} />
       </a>
     )
   },

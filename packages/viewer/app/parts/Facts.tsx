@@ -1,5 +1,6 @@
 /** Small texts that many pages show, each with its exact value as a title. */
 import type { ComponentChildren } from "preact"
+import type { EventSummary } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
 
 /** A row of a list of facts. One that is not known is left out. */
@@ -16,6 +17,17 @@ export const Time = ({ at }: { readonly at: string }) => (
     {Format.moment(at)}
   </time>
 )
+
+/** When a call took place, as far as that is known, with when it was recorded in the title. */
+export const CallTime = ({ call }: { readonly call: Pick<EventSummary, "occurred_at" | "received_at"> }) => {
+  const { occurred_at, received_at } = call
+  if (occurred_at === null) return <Time at={received_at} />
+  return (
+    <time dateTime={occurred_at} title={`${Format.exactly(occurred_at)}\nRecorded ${Format.exactly(received_at)}`}>
+      {Format.moment(occurred_at)}
+    </time>
+  )
+}
 
 export const Bytes = ({ value }: { readonly value: number }) => (
   <span title={`${Format.count(value)} bytes`}>{Format.bytes(value)}</span>

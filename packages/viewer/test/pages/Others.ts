@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import { goTo, open, openWithKey } from "../Browser.ts"
-import { Conversation, registered, text, user } from "../Conversation.ts"
+import { Conversation, recorded, registered, text, user } from "../Conversation.ts"
 import { apiKey, start } from "../Server.ts"
 import { rowOf, type World } from "./World.ts"
 
@@ -28,6 +28,20 @@ export const define = (world: World) => {
       await new Conversation(world.server.client, world.fingerprintId, "just now").call([user("Now?")], [text("Now.")])
       await page.getByRole("link", { name: "just now" }).click()
       await page.locator(".said").getByText("Now.", { exact: true }).waitFor()
+    })
+
+    it("show when a call took place, and when it was recorded in its title", async () => {
+      const agent = "told later"
+      const fields = { fingerprint_id: world.fingerprintId, session: agent, agent, occurred_at: "2025-01-05T10:00:00Z" }
+      const id = await recorded(world.server.client, fields, { api: "provider2-messages", inputs: {}, output: {} })
+      const { received_at } = (await world.server.client.get(`/api/v1/events/${id}`)).body
+      for (const place of ["#/calls?agent=told+later", "#/live"]) {
+        const { page } = await world.visit(place)
+        const time = rowOf(page, agent).locator("time")
+        expect(await time.innerText()).toMatch(/^5 Jan 2025, \d\d:00$/)
+        expect(await time.getAttribute("title")).toMatch(/5 January 2025 .*\nRecorded /)
+        expect(await time.getAttribute("title")).toContain(received_at)
+      }
     })
 
     it("show the latest calls while more come than anybody reads", async () => {

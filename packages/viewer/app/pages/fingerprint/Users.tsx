@@ -1,6 +1,6 @@
 /** Who recorded with a fingerprint: the agents and versions of its latest calls. */
 import { Colored } from "../../parts/Colored.tsx"
-import { Time } from "../../parts/Facts.tsx"
+import { CallTime } from "../../parts/Facts.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { SoFar } from "../../parts/More.tsx"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -46,7 +46,7 @@ const columnsOf = (all: number): ReadonlyArray<Column<User>> => [
   number("Calls", ({ calls }) => calls, `Of the latest ${Format.count(all)} calls of this runtime`),
   number("Last call", ({ last }) => (
     <a href={Route.to(["events", last.event_id])}>
-      <Time at={last.received_at} />
+      <CallTime call={last} />
     </a>
   ))
 ]
