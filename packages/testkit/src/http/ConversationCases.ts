@@ -75,6 +75,20 @@ export const define = ({ describe, fixture, it }: Cases) => {
       expect(await retriesOf(session, { limit: "1" })).toEqual([[1, 0, 2]])
     })
 
+    it("looks for the retry of a call among the next 16, also behind the page", async () => {
+      const asked = [user("How far is it?")]
+      const record = async (session: string, others: number) => {
+        await chat(session, asked, failed)
+        for (let other = 0; other < others; other++) await chat(session, [user(`Other ${other}`)], answered("!"))
+        return chat(session, asked, answered("12 km"))
+      }
+      const first = async (session: string) => (await get(session, "calls", { limit: "1" })).calls[0].retried_by
+      const near = await record("retried-near", 15)
+      await record("retried-far", 16)
+      expect([await first("retried-near"), await first("retried-far")]).toEqual([near, null])
+      expect((await retriesOf("retried-far")).at(-1)).toEqual([18, 1, 0])
+    })
+
     it("lists the calls of all sessions that were tried again, each with what tried it", async () => {
       const messages = [user("Is it far?")]
       const record = async (session: string, outputs: ReadonlyArray<object>) => {
