@@ -25,8 +25,10 @@ const imports: Readonly<Record<string, string>> = {
     "tried again when the help is opened again; a reload of the page loads all anew",
   "packages/viewer/app/pages/session/SessionPage.tsx":
     "tried again when the timeline is chosen again; a reload of the page loads all anew",
+  "packages/viewer/app/pages/sessions/SessionList.tsx":
+    "the preview: tried again with the next session; a reload of the page loads all anew",
   "packages/viewer/app/pages/sessions/SessionsPage.tsx":
-    "the preview: tried again with the next session; the first minute: where the list is shown again; a reload of the page loads all anew"
+    "the first minute: tried again where the list is shown again; a reload of the page loads all anew"
 }
 
 /** Modules of packages that import lazily by themselves. What `pg` requires with a connection, it requires again with the next one. */

@@ -19,9 +19,20 @@ import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { Measures } from "./Measures.tsx"
 
-/** The configuration that stands for a version: the one with most calls. */
-const mainOf = (configurations: ReadonlyArray<Configuration>): Configuration | undefined =>
-  configurations.toSorted((one, other) => other.events - one.events)[0]
+/** What stands for a version: the configuration with most calls, and the runtime of its calls. */
+interface Used {
+  readonly configuration: Configuration
+  readonly fingerprint: Fingerprint
+}
+
+const readUsed = async (agent: string, version: string, signal: AbortSignal): Promise<Used | undefined> => {
+  if (version === "") return undefined
+  const configurations = await Lists.configurations(agent, version, signal)
+  const [configuration] = configurations.toSorted((one, other) => other.events - one.events)
+  if (configuration === undefined) return undefined
+  const { fingerprint_id } = configuration
+  return { configuration, fingerprint: await api.getFingerprint({ fingerprint_id }, { signal }) }
+}
 
 /** Without the model, which has its own place. */
 const settingsOf = ({ instructions, parameters: { model: _model, ...parameters }, tools }: Configuration) => ({
@@ -40,18 +51,10 @@ const read = (agent: string, from: string, to: string) => async (signal: AbortSi
   const [versions, usage, before, after] = await Promise.all([
     Lists.versions(agent, signal),
     Lists.usage({ group_by: "agent_version", agent }, signal),
-    from === "" ? [] : Lists.configurations(agent, from, signal),
-    to === "" ? [] : Lists.configurations(agent, to, signal)
+    readUsed(agent, from, signal),
+    readUsed(agent, to, signal)
   ])
-  const configurations = [mainOf(before), mainOf(after)] as const
-  const fingerprints = await Promise.all(
-    configurations.map((configuration) =>
-      configuration === undefined
-        ? undefined
-        : api.getFingerprint({ fingerprint_id: configuration.fingerprint_id }, { signal })
-    )
-  )
-  return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, configurations, fingerprints }
+  return { names: versions.map(({ agent_version_name }) => agent_version_name), usage, before, after }
 }
 
 interface ChoiceProps {
@@ -74,17 +77,46 @@ const Choice = ({ name, names, value }: ChoiceProps) => (
   </label>
 )
 
-const Model = ({ of: { model } }: { readonly of: Configuration }) => (
+const Model = ({
+  of: {
+    configuration: { model }
+  }
+}: {
+  readonly of: Used
+}) => (
   <Colored name={model ?? ""}>
     <Plain as="b" text={model ?? "no model"} />
   </Colored>
 )
 
 /** Comes first: what else differs may follow from it. */
-const ModelChange = ({ after, before }: { readonly before: Configuration; readonly after: Configuration }) => (
+const ModelChange = ({ after, before }: { readonly before: Used; readonly after: Used }) => (
   <p class="model-change">
     The model changed: <Model of={before} /> → <Model of={after} />
   </p>
+)
+
+interface DifferencesProps {
+  readonly before: Used
+  readonly after: Used
+  readonly names: readonly [before: string, after: string]
+}
+
+const Differences = ({ after, before, names }: DifferencesProps) => (
+  <ConversationSettings before={settingsOf(before.configuration)} after={settingsOf(after.configuration)}>
+    <section>
+      <h2>Runtime and commit</h2>
+      <WordDiff before={factsOf(before.fingerprint)} after={factsOf(after.fingerprint)} />
+    </section>
+    <section>
+      <h2>Packages</h2>
+      <PackagesDiff
+        before={before.fingerprint.all_packages ?? {}}
+        after={after.fingerprint.all_packages ?? {}}
+        names={names}
+      />
+    </section>
+  </ConversationSettings>
 )
 
 export const ComparePage = ({ query, rest }: PageProps) => {
@@ -98,7 +130,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
   )
   if (error !== undefined) return <Failed isWhole error={error} again={again} />
   if (value === undefined) return <Loading what="the versions" />
-  const [before, after] = value.configurations
+  const { after, before } = value
   const usageOf = (name: string) => value.usage.rows.find(({ agent_version }) => agent_version === name)
   return (
     <section class="page">
@@ -112,7 +144,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
           <Choice name="to" value={to} names={value.names} />
         </div>
       </div>
-      {before !== undefined && after !== undefined && before.model !== after.model && (
+      {before !== undefined && after !== undefined && before.configuration.model !== after.configuration.model && (
         <ModelChange before={before} after={after} />
       )}
       <UsageTable
@@ -130,20 +162,7 @@ export const ComparePage = ({ query, rest }: PageProps) => {
       {before === undefined || after === undefined ? (
         <Empty title={from === "" || to === "" ? "Choose two versions" : "One of them has no calls"} />
       ) : (
-        <ConversationSettings before={settingsOf(before)} after={settingsOf(after)}>
-          <section>
-            <h2>Runtime and commit</h2>
-            <WordDiff before={factsOf(value.fingerprints[0]!)} after={factsOf(value.fingerprints[1]!)} />
-          </section>
-          <section>
-            <h2>Packages</h2>
-            <PackagesDiff
-              before={value.fingerprints[0]!.all_packages ?? {}}
-              after={value.fingerprints[1]!.all_packages ?? {}}
-              names={[from, to]}
-            />
-          </section>
-        </ConversationSettings>
+        <Differences before={before} after={after} names={[from, to]} />
       )}
     </section>
   )

@@ -1,15 +1,11 @@
 /** `#/sessions`: the sessions, the latest first. Filters are in the place; new calls appear while the page is looked at. */
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { useKeys } from "../../keyboard/Keys.ts"
-import { useSelection } from "../../keyboard/useSelection.ts"
-import { Outdated } from "../../parts/Banner.tsx"
-import { SumNote } from "../../parts/Costs.tsx"
 import { Filters, valuesOf } from "../../parts/Filters.tsx"
-import { More, SoFar } from "../../parts/More.tsx"
+import { SoFar } from "../../parts/More.tsx"
 import { Empty, Failed, Loading } from "../../parts/States.tsx"
 import * as Sorting from "../../parts/Sorting.tsx"
-import { PlainTable } from "../../parts/Table.tsx"
 import { useLazy } from "../../parts/useLazy.ts"
 import * as LastList from "../../route/LastList.ts"
 import * as Route from "../../route/Route.ts"
@@ -18,8 +14,8 @@ import * as Client from "../../server/Client.ts"
 import type { Me, Session } from "../../server/Types.ts"
 import { usePages } from "../../server/usePages.ts"
 import * as Copy from "../../text/Copy.ts"
-import { columnsOf, figureOf } from "./columns.tsx"
-import { useChosen } from "./useChosen.tsx"
+import { figureOf } from "./columns.tsx"
+import { SessionList } from "./SessionList.tsx"
 
 /** How often the first page is asked for again (ms), while the page is visible. */
 const refreshMs = 5_000
@@ -27,12 +23,6 @@ const refreshMs = 5_000
 const filterNames = ["agent", "agent_version", "person", "model"] as const
 
 const loadFirstMinute = () => import("./FirstMinute.tsx").then(({ FirstMinute }) => FirstMinute)
-
-const loadBulk = () => import("./Bulk.tsx").then(({ Bulk }) => Bulk)
-
-const loadPeek = () => import("./SessionPeek.tsx").then(({ SessionPeek }) => SessionPeek)
-
-const peek = (session: string | null) => Route.amend({ peek: session })
 
 const sorts = ["last", "cost", "calls", "tokens", "errors", "duration"] as const
 
@@ -58,8 +48,6 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
   const filters = valuesOf(query, filterNames)
   const { sort = "last", ...sorted } = Sorting.of(query, (changes) => Route.amend(changes, "go"))
   const sorting = { ...sorted, sort }
-  const peeked = query.get("peek")
-  const SessionPeek = useLazy(loadPeek, peeked !== null)
   const pages = usePages(
     "sessions",
     {
@@ -70,21 +58,6 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
     JSON.stringify({ ...filters, sort, order: sorting.order }),
     refreshMs
   )
-  const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(
-    pages.rows.map(({ session }) => session),
-    list,
-    (index) => Route.go(Route.to(["sessions", pages.rows[index]!.session])),
-    (index) => peek(pages.rows[index]!.session)
-  )
-  const chosen = useChosen(pages.rows, selection)
-  const Bulk = useLazy(loadBulk, chosen.everChosen)
-  // What is looked at follows the selection.
-  useEffect(() => {
-    const row = pages.rows[selection]
-    if (peeked !== null && row !== undefined) peek(row.session)
-  }, [selection])
-  const now = useNow()
   Scroll.useWindowScroll("sessions", pages.rows.length > 0)
   useKeys([
     {
@@ -113,37 +86,9 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
       {isEmpty && pages.hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
       {isEmpty && !pages.hasMore && isFiltered && <NothingMatches />}
       {FirstMinute !== undefined && <FirstMinute me={me} way={query.get("way")} />}
-      {pages.rows.length > 0 && (
-        <>
-          {pages.error !== undefined && <Outdated error={pages.error} />}
-          <PlainTable
-            columns={[chosen.column, ...columnsOf(now, (session) => peek(peeked === session ? null : session))]}
-            rows={pages.rows}
-            keyOf={({ session }) => session}
-            list={list}
-            selection={selection}
-            sorting={sorting}
-          />
-          <SumNote of={pages.rows} />
-          <More pages={pages} />
-        </>
-      )}
-      {Bulk !== undefined && <Bulk me={me} chosen={chosen} shown={pages.rows.length} remove={pages.remove} />}
-      {peeked !== null && SessionPeek !== undefined && (
-        <SessionPeek key={peeked} id={peeked} close={() => peek(null)} />
-      )}
+      <SessionList me={me} pages={pages} sorting={sorting} peeked={query.get("peek")} />
     </section>
   )
-}
-
-/** The clock of the live dots. */
-const useNow = (): number => {
-  const [now, setNow] = useState(Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), refreshMs)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }
 
 const NothingMatches = () => (
