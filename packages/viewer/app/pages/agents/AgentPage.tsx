@@ -62,6 +62,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
       <UsageTable
         title="Version"
         rows={rows}
+        total={value.sums.total}
         keyOf={({ agent_version }) => agent_version ?? ""}
         failuresOf={({ agent_version }) => Route.to(["failures"], { agent, agent_version })}
         nameOf={({ agent_version }) => (

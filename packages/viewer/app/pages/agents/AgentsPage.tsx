@@ -36,6 +36,7 @@ export const AgentsPage = () => {
         <SortedUsageTable
           title="Agent"
           rows={rows}
+          total={value.total}
           sorting={sorting}
           keyOf={({ agent }) => agent ?? ""}
           failuresOf={({ agent }) => Route.to(["failures"], { agent })}

@@ -72,6 +72,7 @@ const Known = ({ id, value }: KnownProps) => (
     <UsageTable
       title="Agent"
       rows={value.usage.rows}
+      total={value.usage.total}
       keyOf={({ agent }) => agent ?? ""}
       failuresOf={({ agent }) => Route.to(["failures"], { agent, person: id })}
       nameOf={({ agent }) => (
