@@ -9,19 +9,29 @@ const names = {
   duration: "Duration"
 } as const
 
+/** What a list of the server can be sorted by. */
 export type Sort = keyof typeof names
+
+/** Of what is read whole, the page sorts by these too. */
+const namesHere = { ...names, sessions: "Sessions", session_cost: "Cost of a session", p95: "Duration, p95" } as const
+
+export type SortHere = keyof typeof namesHere
 
 export interface Sorting {
   /** Undefined for the list's own order. */
-  readonly sort: Sort | undefined
+  readonly sort: SortHere | undefined
   readonly order: "asc" | "desc"
   /** Whether the highest is always first. */
   readonly isOneWay?: boolean
-  readonly set: (sort: Sort | undefined, order: "asc" | "desc") => void
+  readonly set: (sort: SortHere | undefined, order: "asc" | "desc") => void
+}
+
+export interface ListSorting extends Sorting {
+  readonly sort: Sort | undefined
 }
 
 /** Sorts by something, the highest first; by the same again, the other way round. */
-const turn = ({ isOneWay = false, order, set, sort }: Sorting, next: Sort): void =>
+const turn = ({ isOneWay = false, order, set, sort }: Sorting, next: SortHere): void =>
   set(next, next === sort && order === "desc" && !isOneWay ? "asc" : "desc")
 
 const isSort = (name: string | null): name is Sort => name !== null && name in names
@@ -29,8 +39,8 @@ const isSort = (name: string | null): name is Sort => name !== null && name in n
 /** What a place says of it, which `amend` changes, so that a link holds it. */
 export const of = (
   query: URLSearchParams,
-  amend: (changes: { readonly sort: Sort | undefined; readonly order: "asc" | null }) => void
-): Sorting => {
+  amend: (changes: { readonly sort: SortHere | undefined; readonly order: "asc" | null }) => void
+): ListSorting => {
   const named = query.get("sort")
   return {
     sort: isSort(named) ? named : undefined,
@@ -40,7 +50,7 @@ export const of = (
 }
 
 /** The parameters of a request. */
-export const queryOf = ({ order, sort }: Sorting) => (sort === undefined ? {} : { sort, order })
+export const queryOf = ({ order, sort }: ListSorting) => (sort === undefined ? {} : { sort, order })
 
 /** What its arrow says. */
 const way = { asc: "the lowest first", desc: "the highest first" } as const
@@ -53,7 +63,7 @@ export const SortTitle = ({
   sorting
 }: {
   readonly name: string
-  readonly sort: Sort
+  readonly sort: SortHere
   readonly sorting: Sorting
 }) => {
   const isSorted = sorting.sort === sort
@@ -61,7 +71,7 @@ export const SortTitle = ({
     <button
       type="button"
       class="sort"
-      title={isSorted ? `Sorted, ${way[sorting.order]}` : `Sort by ${names[sort].toLowerCase()}`}
+      title={isSorted ? `Sorted, ${way[sorting.order]}` : `Sort by ${namesHere[sort].toLowerCase()}`}
       onClick={() => turn(sorting, sort)}
     >
       {name}

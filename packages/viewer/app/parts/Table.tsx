@@ -1,6 +1,6 @@
 /** Tables whose columns say what is in their cells. */
 import type { ComponentChildren, RefObject } from "preact"
-import { type Sort, type Sorting, SortTitle } from "./Sorting.tsx"
+import { type SortHere, type Sorting, SortTitle } from "./Sorting.tsx"
 import { useScrolls } from "./useScrolls.ts"
 
 export interface Column<Row> {
@@ -14,7 +14,7 @@ export interface Column<Row> {
   /** Whether its cells name their rows. */
   readonly isHead?: boolean
   /** What the list is sorted by when its title is pressed, where the list can be sorted. */
-  readonly sort?: Sort
+  readonly sort?: SortHere
 }
 
 interface Props<Row> {
@@ -36,7 +36,7 @@ export const number = <Row,>(
   title: ComponentChildren,
   of: Column<Row>["of"],
   hint?: string,
-  sort?: Sort
+  sort?: SortHere
 ): Column<Row> => ({
   title,
   of,

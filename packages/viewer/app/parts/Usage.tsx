@@ -6,7 +6,7 @@ import * as Format from "../text/Format.ts"
 import { Cost, sumColumn, SumNote } from "./Costs.tsx"
 import { Duration, Time, Tokens } from "./Facts.tsx"
 import { FailedCount } from "./Failures.tsx"
-import type { Sort, Sorting } from "./Sorting.tsx"
+import type { SortHere, Sorting } from "./Sorting.tsx"
 import { type Column, number, Table } from "./Table.tsx"
 
 interface TableProps {
@@ -22,7 +22,7 @@ interface TableProps {
 
 interface Props extends TableProps {
   /** By what they are sorted at first; in the order in which they come without it. */
-  readonly sort?: Sort
+  readonly sort?: SortHere
 }
 
 interface SortedProps extends TableProps {
@@ -53,7 +53,12 @@ const PerSession = ({ row }: { readonly row: UsageRow }) => {
 }
 
 const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<UsageRow>> => [
-  number("Sessions", ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions))),
+  number(
+    "Sessions",
+    ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions)),
+    undefined,
+    "sessions"
+  ),
   number("Calls", ({ events }) => Format.count(events), undefined, "calls"),
   number(
     "Failed",
@@ -68,14 +73,19 @@ const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<U
     "tokens"
   ),
   sumColumn,
-  number("Cost of a session", (row) => <PerSession row={row} />, "The mean: what all cost divided by the sessions"),
+  number(
+    "Cost of a session",
+    (row) => <PerSession row={row} />,
+    "The mean: what all cost divided by the sessions",
+    "session_cost"
+  ),
   number(
     "Duration, p50",
     (row) => <Duration ms={row.duration_ms_p50} />,
     "Half of the calls took no longer",
     "duration"
   ),
-  number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer"),
+  number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer", "p95"),
   number(
     "Last call",
     ({ last_event_at }) => (last_event_at === null ? "not known" : <Time at={last_event_at} />),
@@ -85,7 +95,7 @@ const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<U
 ]
 
 /** What is not known is less than anything. */
-const figureOf = (row: UsageRow, sort: Sort): number => {
+const figureOf = (row: UsageRow, sort: SortHere): number => {
   switch (sort) {
     case "cost":
       return row.cost_usd === null ? -1 : Number(row.cost_usd)
@@ -97,6 +107,12 @@ const figureOf = (row: UsageRow, sort: Sort): number => {
       return row.errors
     case "duration":
       return row.duration_ms_p50 ?? -1
+    case "sessions":
+      return row.sessions ?? -1
+    case "session_cost":
+      return Number(row.cost_usd_per_session?.mean ?? -1)
+    case "p95":
+      return row.duration_ms_p95 ?? -1
     case "last":
       return row.last_event_at === null ? -1 : Date.parse(row.last_event_at)
   }
@@ -108,7 +124,7 @@ const sorted = (rows: ReadonlyArray<UsageRow>, { order, sort }: Pick<Sorting, "o
     : rows.toSorted((a, b) => (figureOf(a, sort) - figureOf(b, sort)) * (order === "asc" ? 1 : -1))
 
 /** Rows in the order that a person chooses, and what chooses it. */
-export const useSorted = (rows: ReadonlyArray<UsageRow>, first: Sort | undefined) => {
+export const useSorted = (rows: ReadonlyArray<UsageRow>, first: SortHere | undefined) => {
   const [{ order, sort }, setSorting] = useState<Pick<Sorting, "order" | "sort">>({ sort: first, order: "desc" })
   const set: Sorting["set"] = (next, order) => setSorting({ sort: next, order })
   return { rows: sorted(rows, { order, sort }), sorting: { sort, order, set } satisfies Sorting }

@@ -73,6 +73,32 @@ export const define = (world: World) => {
       expect(calls).toEqual(calls.toSorted((a, b) => b - a))
     })
 
+    it("have a row of totals of agents, versions and a person, and sort by what a session costs", async () => {
+      const { page } = await world.visit("#/agents")
+      const table = page.getByRole("region", { name: "Agent", exact: true })
+      await table.waitFor()
+      const numbers = async (column: number, rows = "tbody") =>
+        (await table.locator(`${rows} td:nth-child(${column})`).allInnerTexts()).map((text) =>
+          Number(/[\d.]+/.exec(text)?.[0] ?? -1)
+        )
+      expect(await numbers(3, "tfoot")).toEqual([(await numbers(3)).reduce((sum, calls) => sum + calls, 0)])
+      for (const [title, column] of [
+        ["Cost of a session", 7],
+        ["Sessions", 2]
+      ] as const) {
+        await table.getByRole("button", { name: title }).click()
+        await table.locator('th[aria-sort="descending"]').getByText(title).waitFor()
+        const sorted = await numbers(column)
+        expect(sorted).toEqual(sorted.toSorted((a, b) => b - a))
+      }
+      for (const place of ["#/agents/keeper", "#/people/ada"]) {
+        await goTo(page, place)
+        await expect
+          .poll(async () => (await page.locator("tfoot").innerText()).replaceAll(/\s+/g, " "))
+          .toMatch(/^Total 2 5 /)
+      }
+    })
+
     it("say below each table and chart how many of all calls are not counted", async () => {
       const server = await start()
       onTestFinished(() => server.close())

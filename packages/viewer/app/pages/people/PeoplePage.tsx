@@ -18,7 +18,7 @@ import * as Words from "../../text/Words.ts"
 
 const sorts = ["last", "cost", "calls", "tokens", "errors"] as const
 
-const sourceOf = (sorting: Sorting.Sorting) => ({
+const sourceOf = (sorting: Sorting.ListSorting) => ({
   read: async (cursor: string | null, signal: AbortSignal) => {
     const page = await api.listPeople({ ...Sorting.queryOf(sorting), cursor: cursor ?? undefined }, { signal })
     return { rows: page.people, next: page.next_cursor }
