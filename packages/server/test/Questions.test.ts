@@ -134,7 +134,12 @@ const answers: Readonly<Record<string, Answers>> = {
     has({ usage: [has({ person: "bob", events: 8 }), has({ person: "ann", events: 2 })] })
   ],
   "What changed in the prompt?": [
-    [/^-.*Be short\.$/m, /^\+.*Be kind\.$/m, /temperature/],
+    [
+      /^models\n-v1: gpt-4o\n\+v2: gpt-4o 57 %, claude-sonnet-4-5 43 %$/m,
+      /^ {2}cost, mean /m,
+      /Be \[-short-\]\{\+kind\+\}\.$/m,
+      /temperature/
+    ],
     rows("configurations", told("You help customers. A refund takes three days.\nBe short.")),
     has({
       configurations: expect.arrayContaining([has(told("You help customers. A refund takes three days.\nBe kind."))])

@@ -122,7 +122,8 @@ const print = Effect.fnUntraced(function* (
     const conversation = new Conversation({ isFull: full, hasInstructions: true })
     yield* Output.print(`${SideBySide.facts(before.of, after.of)}\n`)
     for (const [name, textOf] of sections) {
-      for (const line of Differences.section(name, textOf(before), textOf(after))) yield* Output.print(line)
+      const lines = Differences.section(name, textOf(before), textOf(after), name === "instructions")
+      for (const line of lines) yield* Output.print(line)
     }
     yield* Output.print("")
     for (const row of rows) yield* Output.print(described(row, conversation))

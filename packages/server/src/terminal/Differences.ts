@@ -1,6 +1,7 @@
 /** What differs between two texts, for people to read. */
 import { wordsOf } from "@tachograph/formats/normal/Words"
 import { diffArrays, structuredPatch } from "diff"
+import * as Indented from "./Indented.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
@@ -16,14 +17,16 @@ const maxEdits = 1_000
 
 const painted = (line: string): string => {
   const printed = line.slice(0, 1) + Table.printable(line.slice(1))
+  if (line === "…") return Style.dim(line)
   if (line.startsWith("-")) return Style.red(printed)
   return line.startsWith("+") ? Style.green(printed) : printed
 }
 
 /** The lines that differ, after `-` and `+`, with some around them. Empty where the texts are equal. */
 const linesOf = (from: string, to: string): ReadonlyArray<string> => {
-  const { hunks } = structuredPatch("", "", `${from}\n`, `${to}\n`, undefined, undefined, { context })
-  return hunks.flatMap(({ lines }, index) => [...(index === 0 ? [] : [Style.dim("…")]), ...lines.map(painted)])
+  const [before, after] = [from, to].map((text) => (text === "" ? "" : `${text}\n`))
+  const { hunks } = structuredPatch("", "", before!, after!, undefined, undefined, { context })
+  return hunks.flatMap(({ lines }, index) => (index === 0 ? lines : ["…", ...lines]))
 }
 
 /** A text without its middle, where it is longer. */
@@ -56,8 +59,8 @@ export const words = (from: string, to: string): ReadonlyArray<string> => {
   ]
 }
 
-/** What is called so in both: that it is the same, or the lines that differ below its name. */
-export const section = (name: string, from: string, to: string): ReadonlyArray<string> => {
-  const lines = linesOf(from, to)
-  return [lines.length === 0 ? Style.dim(`${name}: the same`) : Style.bold(name), ...lines]
+/** What is called so in both: that it is the same, or below its name what differs, by lines, or by words as texts of messages. */
+export const section = (name: string, from: string, to: string, isByWords = false): ReadonlyArray<string> => {
+  if (from === to) return [Style.dim(`${name}: the same`)]
+  return [Style.bold(name), ...(isByWords ? words(from, to).map(Indented.of) : linesOf(from, to).map(painted))]
 }

@@ -30,9 +30,30 @@ interface Sum {
   readonly partly_priced_events: number
 }
 
+/** Whether some of the calls have no cost, or one that leaves something out. */
+export const hasUnpricedCalls = ({ partly_priced_events, unpriced_events }: Omit<Sum, "cost_usd">): boolean =>
+  unpriced_events + partly_priced_events > 0
+
+/** Whether sessions have such calls, or it is not known. */
+export const hasUnpricedSessions = ({ unpriced_sessions }: { readonly unpriced_sessions: number | null }): boolean =>
+  unpriced_sessions !== 0
+
+const partial = (usd: string | null, isPartial: boolean): string =>
+  usd === null || !isPartial ? dollars(usd) : `${dollars(usd)}+`
+
 /** `$0.0105+`, where some of the calls have no cost, or one that leaves something out. */
-export const sumCost = ({ cost_usd, partly_priced_events, unpriced_events }: Sum): string =>
-  cost_usd === null || unpriced_events + partly_priced_events === 0 ? dollars(cost_usd) : `${dollars(cost_usd)}+`
+export const sumCost = (sum: Sum): string => partial(sum.cost_usd, hasUnpricedCalls(sum))
+
+interface Spread {
+  readonly cost_usd_per_session: { readonly mean: string; readonly median: string; readonly p95: string } | null
+  readonly unpriced_sessions: number | null
+}
+
+/** `$0.0105+`, where some of the sessions cost more than is known. */
+export const sessionCost =
+  (of: "mean" | "median" | "p95") =>
+  (spread: Spread): string =>
+    partial(spread.cost_usd_per_session?.[of] ?? null, hasUnpricedSessions(spread))
 
 interface Costly {
   readonly cost_usd: string | null
@@ -49,7 +70,7 @@ export const cost = ({ cost_usd, stated_cost_usd, unpriced_parts: parts }: Costl
 /** `12 ms`, `3.4 s`. Empty for none. */
 export const duration = (ms: number | null): string => {
   if (ms === null) return ""
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 100_000 ? 1 : 0)} s`
+  return Math.round(ms) < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 100_000 ? 1 : 0)} s`
 }
 
 /** A time of ISO 8601 to the minute: `2026-11-23 10:00`. */

@@ -60,7 +60,7 @@ describe("tachograph diff", () => {
       /^calls +2 +3$/m,
       /^tokens +2,000 \(0 cached\) → 20 +3,000 \(0 cached\) → 30$/m,
       /^cost +\$0\.\d{4} +\$0\.\d{4}$/m,
-      /^instructions\n-Be short\.\n\+Be kind\.$/m,
+      /^instructions\n {4}Be \[-short-\]\{\+kind\+\}\.$/m,
       /^tools: the same\nparameters: the same$/m,
       // The ids of the tool calls differ, and what they say does not.
       /^3 equal messages \(A 2–4, B 2–4\)$/m,

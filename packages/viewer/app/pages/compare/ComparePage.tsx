@@ -1,4 +1,5 @@
 /** `#/agents/{a}/compare?from=…&to=…`: what one version of an agent changed against another. */
+import { mainConfiguration } from "@tachograph/client/compare"
 import { useEffect } from "preact/hooks"
 import { PageHelp } from "../../help/PageHelp.tsx"
 import { ConversationSettings } from "../../diff/ConversationSettings.tsx"
@@ -19,16 +20,23 @@ import * as Names from "../../text/Names.ts"
 import { Plain } from "../../text/Plain.tsx"
 import { Measures } from "./Measures.tsx"
 
-/** What stands for a version: the configuration with most calls, and the runtime of its calls. */
+/** Rows of the one page that is read, which has the latest 2,000 calls. */
+const limit = 1_000
+
+/** What stands for a version: a configuration, and the runtime of its calls. */
 interface Used {
   readonly configuration: Configuration
   readonly fingerprint: Fingerprint
 }
 
-const readUsed = async (agent: string, version: string, signal: AbortSignal): Promise<Used | undefined> => {
-  if (version === "") return undefined
-  const configurations = await Lists.configurations(agent, version, signal)
-  const [configuration] = configurations.toSorted((one, other) => other.events - one.events)
+const readUsed = async (
+  agent_name: string,
+  agent_version_name: string,
+  signal: AbortSignal
+): Promise<Used | undefined> => {
+  if (agent_version_name === "") return undefined
+  const { configurations } = await api.listConfigurations({ agent_name, agent_version_name, limit }, { signal })
+  const configuration = mainConfiguration(configurations)
   if (configuration === undefined) return undefined
   const { fingerprint_id } = configuration
   return { configuration, fingerprint: await api.getFingerprint({ fingerprint_id }, { signal }) }
