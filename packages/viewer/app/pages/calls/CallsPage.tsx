@@ -13,7 +13,7 @@ import * as Route from "../../route/Route.ts"
 import * as Client from "../../server/Client.ts"
 import * as Events from "../../server/Events.ts"
 import type { ListedEvent } from "../../server/Types.ts"
-import { usePages } from "../../server/usePages.ts"
+import { type Pages, usePages } from "../../server/usePages.ts"
 import { Plain } from "../../text/Plain.tsx"
 
 const sorts = ["last", "duration", "cost", "tokens"] as const
@@ -46,8 +46,6 @@ export const CallsPage = ({ query }: PageProps) => {
       : Events.readSorted(Client.given({ ...filters, sort, order }), cursor, pageRows, signal)
   const pages = usePages("calls", { read, idOf }, JSON.stringify({ ...filters, sort, order }))
   const { again, error, hasMore, isLoading, rows } = pages
-  const list = useRef<HTMLTableSectionElement>(null)
-  const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(idOf(rows[index]!))))
   useEffect(() => void (document.title = "Calls · Tachograph"), [])
   const isEmpty = rows.length === 0
   const isRead = isEmpty && !isLoading && error === undefined
@@ -77,16 +75,26 @@ export const CallsPage = ({ query }: PageProps) => {
       {isEmpty && isLoading && <Loading what="the calls" />}
       {isRead && hasMore && <SoFar title="Nothing matches so far" pages={pages} />}
       {isRead && !hasMore && <Empty title="No call matches" />}
-      {!isEmpty && (
-        <Table
-          label="Calls"
-          columns={columns}
-          keyOf={idOf}
-          {...{ rows, list, selection, ...(isRetried ? {} : { sorting }) }}
-        />
-      )}
-      {!isEmpty && <More pages={pages} />}
+      {!isEmpty && <Found pages={pages} sorting={isRetried ? undefined : sorting} />}
     </section>
+  )
+}
+
+interface FoundProps {
+  readonly pages: Pages<ListedEvent>
+  /** Undefined where there is no order but that of recording. */
+  readonly sorting: Sorting.Sorting | undefined
+}
+
+const Found = ({ pages, sorting }: FoundProps) => {
+  const { rows } = pages
+  const list = useRef<HTMLTableSectionElement>(null)
+  const selection = useSelection(rows.map(idOf), list, (index) => Route.go(placeOf(idOf(rows[index]!))))
+  return (
+    <>
+      <Table label="Calls" columns={columns} keyOf={idOf} {...{ list, rows, selection, sorting }} />
+      <More pages={pages} />
+    </>
   )
 }
 
