@@ -51,7 +51,7 @@ const columns: ReadonlyArray<Table.Column<Failure>> = [
   },
   { title: "LATEST CALL", of: ({ event_id }) => event_id, paint: Style.dim },
   {
-    title: "THERE THE PROVIDER SAID",
+    title: "WHAT THE PROVIDER SAID",
     of: ({ message }) => Table.printable(Figures.cut((message ?? "").replaceAll(/\s+/g, " ").trim(), messageCharacters))
   }
 ]

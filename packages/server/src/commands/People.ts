@@ -22,7 +22,10 @@ const columns: ReadonlyArray<Table.Column<PersonWithUsage>> = [
   Table.number("COST", ({ usage }) => (usage === null ? "" : Figures.sumCost(usage))),
   {
     title: "PROPERTIES",
-    of: ({ properties }) => Table.printable(Figures.cut(JSON.stringify(properties), propertiesCharacters))
+    of: ({ properties }) =>
+      Object.keys(properties).length === 0
+        ? ""
+        : Table.printable(Figures.cut(JSON.stringify(properties), propertiesCharacters))
   }
 ]
 

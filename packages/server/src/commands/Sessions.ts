@@ -20,6 +20,7 @@ const listed = (names: ReadonlyArray<string>): string =>
 const columns: ReadonlyArray<Table.Column<Session>> = [
   { title: "SESSION", of: ({ session }) => Table.printable(session) },
   { title: "LAST (UTC)", of: ({ last_event_at }) => Figures.minute(last_event_at) },
+  Table.number("LASTED", Figures.lasted),
   Table.number("CALLS", ({ events }) => Figures.integer(events)),
   Table.number("ERRORS", ({ errors }) => Figures.integerOrNone(errors), { paint: Style.red }),
   Table.number("TOKENS IN", ({ input_tokens }) => Figures.integer(input_tokens)),

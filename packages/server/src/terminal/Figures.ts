@@ -67,11 +67,18 @@ export const cost = ({ cost_usd, stated_cost_usd, unpriced_parts: parts }: Costl
     ? dollars(cost_usd)
     : `${dollars(cost_usd)} without ${parts.join(", ")}`
 
-/** `12 ms`, `3.4 s`. Empty for none. */
+/** `12 ms`, `3.4 s`, `12 min`, `3 h 20 min`. Empty for none. */
 export const duration = (ms: number | null): string => {
   if (ms === null) return ""
-  return Math.round(ms) < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 100_000 ? 1 : 0)} s`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  if (ms < 600_000) return `${(ms / 1000).toFixed(ms < 100_000 ? 1 : 0)} s`
+  const minutes = Math.round(ms / 60_000)
+  return minutes < 100 ? `${minutes} min` : `${integer(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
+
+/** From the first call of a session to the last one, which has begun then. */
+export const lasted = (of: { readonly first_event_at: string; readonly last_event_at: string }): string =>
+  duration(Date.parse(of.last_event_at) - Date.parse(of.first_event_at))
 
 /** A time of ISO 8601 to the minute: `2026-11-23 10:00`. */
 export const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ")

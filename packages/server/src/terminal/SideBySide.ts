@@ -30,7 +30,7 @@ const ofSession = (session: Session): ReadonlyArray<Fact> => [
   ["errors", Figures.integerOrNone(session.errors)],
   ["tokens", tokens(session)],
   ["cost", Figures.sumCost(session)],
-  ["lasted", Figures.duration(Date.parse(session.last_event_at) - Date.parse(session.first_event_at))]
+  ["lasted", Figures.lasted(session)]
 ]
 
 const ofCall = (call: EventSummary): ReadonlyArray<Fact> => [

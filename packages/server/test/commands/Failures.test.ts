@@ -38,7 +38,7 @@ describe("tachograph failures", () => {
     const [heading, first, second, ...others] = lines(stdout)
     expect(others).toEqual([])
     expect(heading).toMatch(
-      /^FAILURE +CALLS +SESSIONS +PEOPLE +FIRST \(UTC\) +LAST +AGENTS +MODELS +LATEST CALL +THERE THE PROVIDER SAID$/
+      /^FAILURE +CALLS +SESSIONS +PEOPLE +FIRST \(UTC\) +LAST +AGENTS +MODELS +LATEST CALL +WHAT THE PROVIDER SAID$/
     )
     const times = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d +\d{4}-\d\d-\d\d \d\d:\d\d`
     expect(first).toMatch(

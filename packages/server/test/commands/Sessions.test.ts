@@ -41,11 +41,13 @@ describe("tachograph sessions and usage", () => {
     const [heading, two, one, ...others] = lines(stdout)
     expect(others).toEqual([])
     expect(heading).toMatch(
-      /^SESSION +LAST \(UTC\) +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +VERSIONS +PEOPLE +TITLE$/
+      /^SESSION +LAST \(UTC\) +LASTED +CALLS +ERRORS +TOKENS IN +OUT +COST +AGENTS +VERSIONS +PEOPLE +TITLE$/
     )
     // No colours, and none of a name.
-    expect(two).toMatch(/^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +2 +1 +200 +0 +\$0\.0005\+ +bot +default +ann/)
-    expect(one).toMatch(/^one +\d{4}-\d\d-\d\d \d\d:\d\d +1 +1,000,000 +0 +\$2\.5000 +bot/)
+    expect(two).toMatch(
+      /^two\\u\{1b\}\[31m +\d{4}-\d\d-\d\d \d\d:\d\d +\d+ m?s +2 +1 +200 +0 +\$0\.0005\+ +bot +default +ann/
+    )
+    expect(one).toMatch(/^one +\d{4}-\d\d-\d\d \d\d:\d\d +0 ms +1 +1,000,000 +0 +\$2\.5000 +bot/)
 
     const json = async (...args: ReadonlyArray<string>) => {
       const printed = await runInProcess([...args, "--json", "--storage", storage])
@@ -74,7 +76,7 @@ describe("tachograph sessions and usage", () => {
     ])
     const { stdout: people } = await runInProcess(["people", "--storage", storage])
     expect(lines(people)[0]).toMatch(/^PERSON +KNOWN SINCE \(UTC\) +LAST SEEN \(UTC\) +SESSIONS +CALLS +ERRORS +COST/)
-    expect(lines(people)[1]).toMatch(/^ann .* 1 +2 +1 +\$0\.0005\+ +\{\}$/)
+    expect(lines(people)[1]).toMatch(/^ann .* 1 +2 +1 +\$0\.0005\+$/)
 
     const { stdout: table } = await runInProcess(["usage", "--by", "day,model", "--storage", storage])
     const [top, claude, gpt, total, ...more] = lines(table)
@@ -84,8 +86,29 @@ describe("tachograph sessions and usage", () => {
     expect(claude).toMatch(/^\d{4}-\d\d-\d\d +claude +1 +1 +1 +0 +0 +0 +1$/)
     const costs = String.raw`\$2\.5005 +\$1\.2503 +\$1\.2503 +\$2\.5000`
     expect(gpt).toMatch(new RegExp(`^${day} +gpt-4o +2 +2 +1,000,200 +0 +0 +${costs} +1\\.5 s +1\\.5 s +1\\.5 s$`))
-    expect(total).toMatch(/^total +2 +3 +1 +1,000,200 .* \$2\.5005\+ /)
+    expect(total).toMatch(/^total +2 +3 +1 +1,000,200 .* \$2\.5005\+ +\$1\.2503\+ +\$1\.2503\+ +\$2\.5000\+ /)
     expect(more).toEqual([])
+  })
+
+  it("says how long sessions lasted, the longest first where it is asked", async () => {
+    const { record, server, storage } = await serveAndRecordInProcess("record")
+    const call = (session: string, time: string) =>
+      record({ session, agent: "bot", occurred_at: `2026-01-${time}Z`, properties: properties(1) })
+    for (const [session, first, last] of [
+      ["short", "01T10:00:00", "01T10:00:42"],
+      ["long", "01T10:00:00", "02T13:20:00"],
+      ["middle", "01T10:00:00", "01T10:12:00"]
+    ] as const) {
+      await call(session, first)
+      await call(session, last)
+    }
+    await server.stop()
+    const { stdout } = await runInProcess(["sessions", "--sort", "duration", "--storage", storage])
+    expect(lines(stdout).slice(1)).toEqual(
+      [/^long .*:\d\d +27 h 20 min +2 /, /^middle .*:\d\d +12 min +2 /, /^short .*:\d\d +42\.0 s +2 /].map((line) =>
+        expect.stringMatching(line)
+      )
+    )
   })
 
   it.each([
