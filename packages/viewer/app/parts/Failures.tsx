@@ -5,10 +5,13 @@ interface Props {
   readonly count: number
   /** The place of these failures. */
   readonly to: string
+  /** Whether it says what they did, where no title does. */
+  readonly isNamed?: boolean
 }
 
-export const FailedCount = ({ count, to }: Props) => (
+export const FailedCount = ({ count, isNamed = false, to }: Props) => (
   <a class="bad" href={to} title="How they failed, and what the providers said">
     {Format.count(count)}
+    {isNamed && " failed"}
   </a>
 )

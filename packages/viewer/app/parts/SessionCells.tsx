@@ -32,8 +32,8 @@ export const CallsOf = ({ failures, session: { errors, events } }: Props & { rea
   <>
     {Format.count(events)}
     {errors > 0 && (
-      <small class="bad">
-        <FailedCount count={errors} to={failures} /> failed
+      <small>
+        <FailedCount isNamed count={errors} to={failures} />
       </small>
     )}
   </>

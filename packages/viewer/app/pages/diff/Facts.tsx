@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact"
 import { Ending } from "../../parts/CallCells.tsx"
 import { CallCost, SumCost } from "../../parts/Costs.tsx"
 import { Duration, Time, Tokens } from "../../parts/Facts.tsx"
+import { FailedCount } from "../../parts/Failures.tsx"
 import { Link } from "../../parts/Link.tsx"
 import { Table } from "../../parts/Table.tsx"
 import * as Route from "../../route/Route.ts"
@@ -37,7 +38,10 @@ const ofSessions: Readonly<Record<string, (session: Session) => readonly [unknow
   Model: ({ models }) => names(models),
   "First call": ({ first_event_at: at }) => [at, <Time at={at} />],
   Calls: ({ events }) => [events, Format.count(events)],
-  Failed: ({ errors }) => [errors, <span class={errors > 0 ? "bad" : ""}>{Format.count(errors)}</span>],
+  Failed: ({ errors, session }) => [
+    errors,
+    errors === 0 ? 0 : <FailedCount count={errors} to={Route.to(["failures"], { session })} />
+  ],
   Tokens: tokens,
   Cost: (session) => [session.cost_usd, <SumCost of={session} />],
   Lasted: (session) => [lastedMs(session), Format.duration(lastedMs(session))]
