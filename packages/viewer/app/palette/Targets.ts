@@ -3,6 +3,7 @@ import { places } from "../route/Places.ts"
 import * as Route from "../route/Route.ts"
 import { api } from "../server/Client.ts"
 import * as Lists from "../server/Lists.ts"
+import * as Format from "../text/Format.ts"
 import * as Names from "../text/Names.ts"
 import * as Words from "../text/Words.ts"
 import type { Fingerprint } from "../server/Types.ts"
@@ -35,7 +36,7 @@ const readers: ReadonlyArray<(signal: AbortSignal) => Promise<ReadonlyArray<Targ
     (await Lists.usage({ group_by: "agent" }, signal)).rows.map(({ agent, events }) => ({
       kind: "Agent",
       name: agent ?? "",
-      about: `${events} calls`,
+      about: Format.counted(events, "call"),
       place: Route.to(["agents", agent ?? ""])
     })),
   async (signal) =>

@@ -80,7 +80,7 @@ export const define = (world: World) => {
         }
       )
       await goTo(page, "#/failures")
-      await page.getByText("Of 1 failed calls, those that were recorded last.").waitFor()
+      await page.getByText("Of 1 failed call, those that were recorded last.").waitFor()
       await rowOf(page, "No key").waitFor()
       await page.getByRole("link", { name: "The failures before these" }).click()
       await rowOf(page, "Rate limit reached").waitFor()

@@ -136,7 +136,8 @@ const Told = ({ before, kind, used }: ToldProps) => {
         {used.text === "" ? <i>{words[kind].none}</i> : <Plain text={used.line} />}
       </a>
       <small hidden={used.text === ""}>
-        {Format.count(used.text.length)} characters, <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
+        {Format.counted(used.text.length, "character")},{" "}
+        <code title={used.sha256}>{used.sha256.slice(0, hashDigits)}</code>
       </small>
       {used.variants && (
         <small class="warn">

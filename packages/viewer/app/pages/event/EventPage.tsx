@@ -204,7 +204,7 @@ const New = ({ state: { call, fresh, gone, output } }: { readonly state: CallSta
       {gone.length > 0 && (
         <>
           <p class="rewrite">
-            History rewritten: {gone.length} messages gone, {call.kept_messages} kept
+            History rewritten: {Format.counted(gone.length, "message")} gone, {call.kept_messages} kept
           </p>
           <details class="gone">
             <summary>What is gone</summary>

@@ -61,7 +61,8 @@ const Found = ({ filters, isLater, page: { damaged_events, events, failures, nex
     <>
       {(isLater || next_cursor !== null) && (
         <p class="hint" role="status">
-          Of {Format.count(events)} failed calls{isLater ? "" : ", those that were recorded last"}.{" "}
+          Of {Format.counted(events, "failed call")}
+          {isLater ? "" : ", those that were recorded last"}.{" "}
           {next_cursor !== null && (
             <a href={Route.to(["failures"], { ...filters, cursor: next_cursor })}>The failures before these</a>
           )}

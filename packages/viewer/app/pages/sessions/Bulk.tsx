@@ -81,8 +81,8 @@ export const Bulk = ({ chosen, me, remove, shown }: Props) => {
           confirm={() => void erasure.start(rows.map(({ session }) => session))}
         >
           <p>
-            {callsOf(rows)} go for good, with all that no other call holds, and with what is recorded in these sessions
-            until then:
+            This erases {callsOf(rows)} for good, with all that no other call holds, and with what is recorded in these
+            sessions until then:
           </p>
           <Names rows={rows} />
         </Confirm>
