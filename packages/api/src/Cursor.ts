@@ -138,13 +138,11 @@ const maxKeyBytes = 4 * 255
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 const decodeRank = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ value: Schema.Finite, number: Schema.Int }))
+  Schema.fromJsonString(Schema.Struct({ by: Schema.String, value: Schema.Finite, number: Schema.Int }))
 )
 
 const decodeEventRank = Schema.decodeUnknownOption(
-  Schema.fromJsonString(
-    Schema.Struct({ value: Schema.Finite, id: Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/)) })
-  )
+  Schema.fromJsonString(Schema.Struct({ by: Schema.String, value: Schema.Finite, id: Uuid.Uuid }))
 )
 
 /** Names a group by the values of its keys. */
@@ -168,21 +166,27 @@ export const ofPosition = <Id extends string>(maxGiven: number) =>
     }
   )
 
-/** Names a row of a sorted list by its figure, and by what tells rows with the same one apart: a number, or the UUID of an event. */
-export const ofRank = make<{ readonly value: number; readonly number: number }>(
-  /^[\w-]+$/,
-  ({ number, value }) => Base64Url.encode(JSON.stringify({ value, number })),
-  (written) => Option.getOrUndefined(Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decodeRank))
-)
+/** By what a list is sorted, as a cursor of it says: `cost desc`. */
+type SortedBy = string
+
+/**
+ * Names a row of a sorted list by its figure, and by what tells rows with the same one apart, a number or the UUID of an event; and says by
+ * what the list is sorted.
+ */
+const ofSorted = <Row extends { readonly value: number }>(decode: (json: string) => Option.Option<SortedRow<Row>>) =>
+  make<SortedRow<Row>>(
+    /^[\w-]+$/,
+    (row) => Base64Url.encode(JSON.stringify(row)),
+    (written) => Option.getOrUndefined(Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decode))
+  )
+
+export type SortedRow<Row> = Row & { readonly by: SortedBy }
+
+export const ofRank = ofSorted(decodeRank)
 
 export const ofEventRank = <Id extends string>() =>
-  make<{ readonly value: number; readonly id: Id }>(
-    /^[\w-]+$/,
-    ({ id, value }) => Base64Url.encode(JSON.stringify({ value, id: toHex(id) })),
-    (written) => {
-      const decoded = Option.flatMap(Result.getSuccess(Base64Url.decodeString(written)), decodeEventRank)
-      return Option.getOrUndefined(Option.map(decoded, ({ id, value }) => ({ value, id: fromHex<Id>(id) })))
-    }
+  ofSorted<{ readonly value: number; readonly id: Id }>(
+    decodeEventRank as (json: string) => Option.Option<SortedRow<{ readonly value: number; readonly id: Id }>>
   )
 
 /** The cursor of a list that can be sorted: another one where it is. */

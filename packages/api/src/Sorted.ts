@@ -13,22 +13,28 @@ export const CallSort = Schema.optionalKey(Schema.Literals(callSorts))
 
 interface Sorted {
   readonly sort?: string
+  readonly order?: string
   readonly cursor?: string
 }
 
 interface SortableCursor {
   readonly plain: { readonly is: (text: string) => boolean }
-  readonly sorted: { readonly is: (text: string) => boolean }
+  readonly sorted: {
+    readonly decode: (text: string) => { readonly by: string } | undefined
+    readonly is: (text: string) => boolean
+  }
 }
 
-/** Whether a list is in its own order, which is that of the last calls, or of recording. */
-export const isPlain = ({ sort = "last" }: Sorted): boolean => sort === "last"
+/** By what a list is sorted, as its cursors say. */
+export const by = ({ order = "desc", sort = "last" }: Sorted): string => `${sort} ${order}`
 
 /** A cursor is one of the order that is asked for. */
 export const cursorFits = ({ plain, sorted }: SortableCursor) =>
   Violation.check<Sorted>((query) => {
-    const fitting = isPlain(query) ? plain : sorted
-    return query.cursor === undefined || fitting.is(query.cursor)
+    const { cursor, sort = "last" } = query
+    const isFitting = (text: string) =>
+      sort === "last" ? plain.is(text) : sorted.is(text) && sorted.decode(text)?.by === by(query)
+    return cursor === undefined || isFitting(cursor)
       ? undefined
       : Violation.valueError("the cursor is of a list that is sorted otherwise")
   })

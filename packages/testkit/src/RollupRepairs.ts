@@ -225,6 +225,33 @@ export const define = (test: Test) => {
     )
   }
 
+  for (const [what, change] of [
+    [
+      "has the number of another session",
+      "UPDATE rollups SET session_number = 99 WHERE series = 1 AND session_number = ?"
+    ],
+    ["is of no series", "UPDATE rollups SET series = 33 WHERE series = 1 AND session_number = ?"],
+    ["is gone", "DELETE FROM rollups WHERE series = 1 AND session_number = ?"]
+  ] as const) {
+    test(
+      `says that the storage is damaged where the row of a session ${what}`,
+      Effect.gen(function* () {
+        const [storage, sql] = [yield* Storage, yield* SqlClient.SqlClient]
+        yield* fill
+        const [row] = yield* sql<{ last: number }>`SELECT max(session_number) AS last FROM rollups WHERE series = 1`
+        yield* sql.unsafe(change.replace("?", String(Number(row!.last))))
+        for (const read of [
+          storage.rankSessions(project, { sort: "cost", order: "desc", limit: 10 }),
+          storage.rankEvents(project, { sort: "tokens", order: "desc", fields: {}, limit: 10 }),
+          storage.sumUsage(project, { groupBy: ["agent"], timeZone: "UTC", limit: 10 })
+        ]) {
+          expect(yield* Effect.flip(read as Effect.Effect<unknown, unknown>)).toMatchObject(storageDamaged)
+        }
+        yield* storage.dropDerived(project)
+      })
+    )
+  }
+
   test(
     "verifies what events add up to, and says what differs, until it is built anew",
     Effect.gen(function* () {

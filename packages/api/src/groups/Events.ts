@@ -186,7 +186,7 @@ const retriedFits = Violation.check<{
   readonly error?: string
 }>((query) => {
   if (query.retried === undefined) return undefined
-  if (!Sorted.isPlain(query)) return Violation.valueError("calls that were tried again have no sort")
+  if ((query.sort ?? "last") !== "last") return Violation.valueError("calls that were tried again have no sort")
   return query.error === "false" ? Violation.valueError("calls that did not fail were not tried again") : undefined
 })
 

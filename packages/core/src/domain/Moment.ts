@@ -18,18 +18,12 @@ const midnight =
   (_, zone) =>
     DateTime.toUtc(DateTime.makeZonedUnsafe(`${date}T00:00:00`, { timeZone: zone, adjustForTimeZone: true }))
 
-const startOfDay =
-  (daysAgo: number): At =>
-  (now, zone) =>
-    DateTime.setZoneNamedUnsafe(now, zone).pipe(
-      DateTime.startOf("day"),
-      DateTime.subtract({ days: daysAgo }),
-      DateTime.toUtc
-    )
+const startOfDay: At = (at, zone) => DateTime.setZoneNamedUnsafe(at, zone).pipe(DateTime.startOf("day"), DateTime.toUtc)
 
 const days: ReadonlyMap<string, At> = new Map([
-  ["today", startOfDay(0)],
-  ["yesterday", startOfDay(1)]
+  ["today", startOfDay],
+  // The day before ends where today begins, which need not be a midnight, nor a day after it began.
+  ["yesterday", (now, zone) => startOfDay(DateTime.subtract(startOfDay(now, zone), { milliseconds: 1 }), zone)]
 ])
 
 const isDate = /^\d{4}-\d\d-\d\d$/

@@ -5,10 +5,10 @@ import * as Moment from "../../src/domain/Moment.ts"
 
 const now = DateTime.makeUnsafe(Moments.now)
 
-const at = (text: string, zone?: string): string =>
+const at = (text: string, zone?: string, seenAt = now): string =>
   Option.match(Moment.parse(text), {
     onNone: () => "none",
-    onSome: (seenFrom) => DateTime.formatIso(seenFrom(now).in(zone))
+    onSome: (seenFrom) => DateTime.formatIso(seenFrom(seenAt).in(zone))
   })
 
 describe("a time as people ask for it", () => {
@@ -28,6 +28,16 @@ describe("a time as people ask for it", () => {
   it("begins with the first moment of a day that has no midnight", () => {
     // In Beirut the clock goes from 23:59 to 01:00.
     expect(at("2026-03-29", "Asia/Beirut")).toBe("2026-03-28T22:00:00.000Z")
+  })
+
+  it.each([
+    ["Africa/Cairo", "2024-04-26T10:00:00Z", "2024-04-24T22:00:00.000Z"],
+    ["America/Santiago", "2025-09-07T16:00:00Z", "2025-09-06T04:00:00.000Z"],
+    ["America/Havana", "2025-03-09T16:00:00Z", "2025-03-08T05:00:00.000Z"],
+    // 30 December 2011 was left out.
+    ["Pacific/Apia", "2011-12-31T00:00:00Z", "2011-12-29T10:00:00.000Z"]
+  ])("is yesterday in %s where today has no midnight, or is not the day after", (zone, seenAt, begin) => {
+    expect(at("yesterday", zone, DateTime.makeUnsafe(seenAt))).toBe(begin)
   })
 
   it.each(Moments.none)("is not %j", (text) => {

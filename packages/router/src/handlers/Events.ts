@@ -1,4 +1,4 @@
-import { defaultLimit, Events } from "@tachograph/api"
+import { defaultLimit, Events, Sorted } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -43,7 +43,7 @@ export const operations = Effect.gen(function* () {
         order,
         after: sorted.decode(query.cursor)
       })
-      return { events, next_cursor: sorted.encode(next) }
+      return { events, next_cursor: sorted.encode(next && { ...next, by: Sorted.by({ sort, order }) }) }
     }),
     streamEvents: Effect.fnUntraced(function* ({ exchange, query }) {
       const filter = EventFilter.of(query)

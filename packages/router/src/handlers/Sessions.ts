@@ -1,4 +1,4 @@
-import { defaultLimit, Sessions } from "@tachograph/api"
+import { defaultLimit, Sessions, Sorted } from "@tachograph/api"
 import { Recorder } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import { ReserveAnswer } from "../Engine.ts"
@@ -28,7 +28,7 @@ export const operations = Effect.map(Effect.all([Recorder, Otlp]), ([recorder, o
         return { sessions: rows, next_cursor: plain.encode(next) }
       }
       const { next, rows } = yield* recorder.rankSessions({ ...filter, sort, after: sorted.decode(query.cursor) })
-      return { sessions: rows, next_cursor: sorted.encode(next) }
+      return { sessions: rows, next_cursor: sorted.encode(next && { ...next, by: Sorted.by({ sort, order }) }) }
     }),
     getSession: ({ params }) => recorder.getSession(params.session),
     eraseSession: ({ exchange, params }) =>

@@ -8,6 +8,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import * as BulkValues from "../dialect/BulkValues.ts"
 import * as UuidColumn from "../dialect/UuidColumn.ts"
 import type { Integer } from "../sql/RowDecoding.ts"
+import * as Damages from "./Damages.ts"
 import * as RollupPosition from "./RollupPosition.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
@@ -133,5 +134,12 @@ export const make = (sql: SqlClient.SqlClient) => {
     return Number(row?.session_number ?? -1)
   })
 
-  return { after, changed, lastSession, ofNumbers, ofSessions, position, toPosition }
+  /** How many events are in the rows, by those of weeks. */
+  const derivedEvents = Effect.fnUntraced(function* (project_id: number) {
+    const rows = yield* readRows(project_id, sql`series = ${Series.ofTimes.all.week}`)
+    const weeks = yield* Damages.readable(() => rows.map((row) => Rollups.of(project_id, row)))
+    return weeks.reduce((sum, { tally }) => sum + tally.events, 0)
+  })
+
+  return { after, changed, derivedEvents, lastSession, ofNumbers, ofSessions, position, toPosition }
 }

@@ -1,7 +1,8 @@
 /** The figures of all sessions: of digests, of rows that are in none or have changed since, and of events that are in no row yet. */
-import { SessionDigest, SessionFigures, SessionParts } from "@tachograph/core"
+import { Damage, SessionDigest, SessionFigures, SessionParts } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import * as Damages from "../rollup/Damages.ts"
 import type { CountedEvent } from "../rollup/CountedEvent.ts"
 import * as CountedEvents from "../rollup/CountedEvents.ts"
 import * as DigestRows from "../rollup/DigestRows.ts"
@@ -61,18 +62,31 @@ class Parts {
   }
 }
 
+/** Parts of a session with others in the place of those that have the same names. */
+const replaced = (session: number, parts: ReadonlyArray<Part>, others: ReadonlyArray<Part>): ReadonlyArray<Part> => {
+  const all = new Parts()
+  for (const part of [...parts, ...others]) all.put(part)
+  return all.take(session)
+}
+
+const eventsIn = (parts: ReadonlyArray<Part>): number => parts.reduce((sum, { events }) => sum + events, 0)
+
 /** Calls `use` with each session of some parts, with what has changed in the place of it, and what has come beside it. */
 const merger = (changed: Parts, added: Parts, damaged: ReadonlySet<number>, use: UseSession) => {
+  /** Events that are in rows. */
+  let derived = 0
   const useSession = (session: number, base: ReadonlyArray<Part>) => {
     const [instead, beside] = [changed.take(session), added.take(session)]
     if (damaged.has(session)) return
-    if (instead.length === 0 && beside.length === 0) return use(session, base)
-    const parts = new Parts()
-    for (const part of [...base, ...instead]) parts.put(part)
-    for (const part of beside) parts.add(part)
-    use(session, parts.take(session))
+    const ofRows = instead.length === 0 ? base : replaced(session, base, instead)
+    derived += eventsIn(ofRows)
+    if (beside.length === 0) return use(session, ofRows)
+    const all = new Parts()
+    for (const part of [...ofRows, ...beside]) all.add(part)
+    use(session, all.take(session))
   }
   return {
+    derived: () => derived,
     /** Parts in the order of their sessions. */
     useAll: (parts: ReadonlyArray<Part>) => {
       for (let from = 0; from < parts.length;) {
@@ -140,7 +154,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   ): Effect.fn.Return<void, SqlError.SqlError> {
     const [changed, added] = [new Parts(), new Parts()]
     const damaged = new Set<number>()
-    const { useAll, useRest } = merger(changed, added, damaged, use)
+    const { derived, useAll, useRest } = merger(changed, added, damaged, use)
     yield* events.forEach(project_id, { above: position.last }, (event) => added.add(ofEvent(event)))
     const end = (yield* digests.lastSession(project_id)) + 1
     const found = yield* digests.position(project_id)
@@ -152,10 +166,21 @@ export const make = (sql: SqlClient.SqlClient) => {
       yield* useDigests(project_id, end, damaged, useAll)
     }
     useRest()
+    let readAgain = 0
     for (const session of damaged) {
       const own = new Parts()
-      yield* events.forEachOf(project_id, session, {}, (event) => own.add(ofEvent(event)))
+      yield* events.forEachOf(project_id, session, {}, (event) => {
+        own.add(ofEvent(event))
+        if (event.id <= position.last) readAgain++
+      })
       use(session, own.take(session))
+    }
+    // A row whose key is damaged, or that is gone, does not say of which session it was.
+    const expected = yield* digests.derivedEvents(project_id)
+    if (derived() + readAgain !== expected) {
+      yield* Damages.readable(() => {
+        throw new Damage("The rows of sessions are not of all events")
+      })
     }
   })
 

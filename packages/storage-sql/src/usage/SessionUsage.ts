@@ -49,23 +49,30 @@ export const make = (sql: SqlClient.SqlClient) => {
     found.forEach(use)
   })
 
-  /** The same of however many sessions, in some steps of whole sessions. */
+  /**
+   * The same of however many sessions, in some steps of whole sessions, until `isEnough`, which is asked after each step with how many events
+   * that had. Returns the last session of a step after which it was enough, unless it is the last of all.
+   */
   const forEachIn = Effect.fnUntraced(function* (
     project_id: number,
     counts: ReadonlyArray<readonly [session: number, events: number]>,
     times: Pick<UsageQuery, "fromMs" | "toMs">,
-    use: (event: CountedEvent.CountedEvent) => void
-  ): Effect.fn.Return<void, SqlError.SqlError> {
+    use: (event: CountedEvent.CountedEvent) => void,
+    isEnough: (events: number) => boolean = () => false
+  ): Effect.fn.Return<number | undefined, SqlError.SqlError> {
     let step: Array<readonly [number, number]> = []
     let stepEvents = 0
     for (const [index, count] of counts.entries()) {
       step.push(count)
       stepEvents += count[1]
-      if (stepEvents < eventStep && index < counts.length - 1) continue
+      const isEnd = index === counts.length - 1
+      if (stepEvents < eventStep && !isEnd) continue
       yield* forEach(project_id, step, times, use)
+      if (isEnough(stepEvents) && !isEnd) return count[0]
       step = []
       stepEvents = 0
     }
+    return undefined
   })
 
   /**
@@ -102,21 +109,12 @@ export const make = (sql: SqlClient.SqlClient) => {
         if (toMs !== undefined && firstMs! >= toMs && !isCut) continue
         counts.set(session, (counts.get(session) ?? 0) + tally.events)
       }
-      let step: Array<readonly [number, number]> = []
-      let stepEvents = 0
       const sessions = Array.from(counts).sort(([a], [b]) => a - b)
-      for (const [index, [session, count]] of sessions.entries()) {
-        step.push([session, count])
-        stepEvents += count
-        const isEnd = index === sessions.length - 1
-        if (stepEvents < eventStep && !isEnd) continue
-        yield* forEach(project_id, step, query, use)
-        looked += stepEvents
-        step = []
-        stepEvents = 0
-        if (isFull() || looked >= maxEvents) return isEnd && isLast ? undefined : session
-      }
+      const isEnough = (events: number) => isFull() || (looked += events) >= maxEvents
+      const last = yield* forEachIn(project_id, sessions, query, use, isEnough)
+      if (last !== undefined) return last
       if (isLast) return undefined
+      if (isFull() || looked >= maxEvents) return to
       from = to
     }
   })

@@ -272,6 +272,10 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const cursorOf = async (path: string) => (await client.get(`/api/v1/${path}limit=1`)).body.next_cursor
       expectInvalid(await sessions(`cursor=${await cursorOf("sessions?sort=cost&")}`), "value_error", "query")
       expectInvalid(await sessions(`sort=cost&cursor=${await cursorOf("sessions?")}`), "value_error", "query")
+      const byCost = await cursorOf("sessions?sort=cost&")
+      expectInvalid(await sessions(`sort=calls&cursor=${byCost}`), "value_error", "query")
+      expectInvalid(await sessions(`sort=cost&order=asc&cursor=${byCost}`), "value_error", "query")
+      expect((await sessions(`sort=cost&order=desc&cursor=${byCost}`)).status).toBe(200)
       expectInvalid(
         await client.get(`/api/v1/events?sort=cost&cursor=${await cursorOf("events?")}`),
         "value_error",
