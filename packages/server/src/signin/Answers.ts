@@ -99,7 +99,7 @@ const notNow = (response: ServerResponse, options: Options, text: string): void 
     to: [pathOf(options, "/login"), "Try again"]
   })
 
-/** What the log says holds no text of the provider. */
+/** Neither the page nor the log holds a text of the provider: reasons are codes that are known here. */
 export const failure = (
   response: ServerResponse,
   options: Options,

@@ -11,6 +11,12 @@ type Client = typeof OpenId
 /** How long an answer of the provider may take (s). */
 const timeoutSeconds = 10
 
+/** What is read of one answer of the provider, unpacked. */
+const maxAnswerBytes = 2 ** 20
+
+/** How far the provider's clock may be ahead (s). */
+const maxClockSkewSeconds = 60
+
 /** The provider does not answer, or not as one. */
 export class ProviderUnavailable extends Data.TaggedError("ProviderUnavailable")<{ readonly reason: string }> {}
 
@@ -44,18 +50,45 @@ const isOutage = (error: unknown): boolean => {
   return error instanceof TypeError && code === undefined
 }
 
-/** A code of the protocol or a class: texts of the provider may hold anything. */
+/** What a provider may answer by OAuth 2.0 and OpenID Connect, at its page, for a token, or as user info. */
+const protocolErrors = new Set([
+  ...["access_denied", "invalid_request", "invalid_client", "invalid_grant", "invalid_scope", "unauthorized_client"],
+  ...["unsupported_grant_type", "unsupported_response_type", "server_error", "temporarily_unavailable"],
+  ...["login_required", "interaction_required", "account_selection_required", "consent_required"],
+  ...["invalid_token", "insufficient_scope"]
+])
+
+/** A code that is known here, or a class: texts of the provider, or of the link back, may hold anything. */
 const reasonOf = (error: unknown): string => {
   const { cause, code, error: answered, name } = error as Record<string, unknown>
-  const outer = String(answered ?? code ?? name)
+  if (typeof answered === "string") return protocolErrors.has(answered) ? answered : "an unknown error"
+  const outer = String(code ?? name)
   const inner = cause instanceof Error ? String((cause as { readonly code?: string }).code ?? cause.name) : outer
-  return `${outer}${inner === outer ? "" : ` (${inner})`}`.replaceAll(/[^\w .:()-]/g, "?").slice(0, 200)
+  return `${outer}${inner === outer ? "" : ` (${inner})`}`
 }
+
+/** The client passes errors of this class on as they are. */
+const refusal = (code: string) => Object.assign(new TypeError("The answer is refused"), { code })
 
 const failed = (error: unknown) =>
   isOutage(error)
     ? new ProviderUnavailable({ reason: reasonOf(error) })
     : new SignInRefused({ reason: reasonOf(error) })
+
+/** The whole answer is read here, so that its size is bounded, and one that does not end is none. */
+const fetchBounded: OpenId.CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit)
+  if (response.body === null) return response
+  const chunks: Array<Uint8Array> = []
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.length
+    // Leaving the loop ends the connection.
+    if (bytes > maxAnswerBytes) throw refusal("ANSWER_TOO_LARGE")
+    chunks.push(chunk)
+  }
+  return new Response(Buffer.concat(chunks), response)
+}
 
 /** Basic is what every provider takes, unless it lists others. */
 const authentication =
@@ -70,6 +103,7 @@ const discover = (client: Client, { clientId, clientSecret, issuer }: Options): 
   const secret = Redacted.value(clientSecret)
   return client.discovery(issuer, clientId, undefined, authentication(client, secret), {
     timeout: timeoutSeconds,
+    [client.customFetch]: fetchBounded,
     execute: [
       // The signature of a token is checked although it comes from the provider directly.
       client.enableNonRepudiationChecks,
@@ -94,6 +128,12 @@ const nameOf = (claims: Claims): string => {
     .join("")
 }
 
+/** What the client takes, although it says not who it is, or is of a time to come. */
+const check = ({ iat, sub }: OpenId.IDToken): void => {
+  if (sub === "") throw refusal("OAUTH_INVALID_RESPONSE")
+  if (iat > Date.now() / 1_000 + maxClockSkewSeconds) throw refusal("OAUTH_JWT_TIMESTAMP_CHECK_FAILED")
+}
+
 /** Many providers tell groups only where they are asked for what they know of a person. */
 const claimsOf = async (
   client: Client,
@@ -102,6 +142,7 @@ const claimsOf = async (
   wanted: string
 ) => {
   const claims = tokens.claims()!
+  check(claims)
   if (claims[wanted] !== undefined || config.serverMetadata().userinfo_endpoint === undefined) return claims
   return { ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }
 }

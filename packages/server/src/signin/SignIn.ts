@@ -35,13 +35,16 @@ const headersOf = ({ headers }: IncomingMessage) => headers as Readonly<Record<s
 
 interface Begun extends Provider.Begun {
   readonly until: number
+  /** The id of the sign-in that this browser had. It is `Strict`: a browser that another site leads back does not send it. */
+  readonly replaces: string | undefined
 }
 
 const login = ({ provider, seal }: Parts): Step =>
   Effect.fnUntraced(function* (request, response) {
     const { begun, url } = yield* provider.begin(request.url?.endsWith("?again") === true)
     const until = (yield* Clock.currentTimeMillis) + maxLoginMs
-    const sealed = seal.seal("login", JSON.stringify({ ...begun, until } satisfies Begun))
+    const replaces = Session.read(seal, headersOf(request))?.id
+    const sealed = seal.seal("login", JSON.stringify({ ...begun, until, replaces } satisfies Begun))
     response.setHeader("set-cookie", Cookies.set(Cookies.login, sealed, maxLoginMs))
     Answers.redirect(response, url)
   })
@@ -67,6 +70,11 @@ const callback = ({ keys, options, provider, seal }: Parts): Step =>
     const grant = grantOf(options.grants, person.groups)
     if (grant === undefined) return Answers.noGroup(response, options, person.name)
     const expiresAt = DateTime.add(yield* DateTime.now, { milliseconds: options.lifetimeMs })
+    // The browser is about to lose the cookie of the sign-in before this one.
+    const replaced = new Set([begun.replaces, Session.read(seal, headersOf(request))?.id])
+    for (const id of replaced) {
+      if (id !== undefined) yield* keys.revoke(id).pipe(Effect.provideService(CurrentActor, person.name))
+    }
     const [key, { id }] = yield* keys
       .issue({ ...grant, name: person.name, expiresAt, isSignIn: true })
       .pipe(Effect.provideService(CurrentActor, person.name))

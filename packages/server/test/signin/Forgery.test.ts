@@ -59,12 +59,26 @@ describe("coming back from the provider", () => {
     expect((await ann.ask(back)).status).toBe(302)
   })
 
-  it("shows nothing of what the query holds as markup", async () => {
-    const { url } = await start()
+  it("shows and logs no text of the query or the provider, but the errors of the protocol", async () => {
+    const { output, provider, url } = await start()
     const ann = new Visitor(url)
-    const state = new URL(await ann.comeBackAs("ann")).searchParams.get("state")!
-    const text = await expectRefused(ann, `${url}/callback?error=${encodeURIComponent("<b>x")}&state=${state}`, 403)
-    expect(text).not.toContain("<b>")
+    const refusedBy = async (error: string) => {
+      const back = new URL(await ann.comeBackAs("ann"))
+      back.searchParams.delete("code")
+      back.searchParams.set("error", error)
+      return expectRefused(ann, back.href, 403)
+    }
+    provider.forge = (answer) => ({ ...answer, error: "from_the_token" })
+    const texts = [
+      await refusedBy("<b>from_the_query"),
+      await refusedBy("access_denied"),
+      await expectRefused(ann, await ann.comeBackAs("ann"), 403)
+    ]
+    const logged = Object.values(output()).join("")
+    expect(texts.join("") + logged).not.toMatch(/from_the|<b>/)
+    const reasons = texts.map((text) => /not to be trusted: (.*)\./.exec(text)?.[1])
+    expect(reasons).toEqual(["an unknown error", "access_denied", "an unknown error"])
+    expect(logged).toMatch(/A sign-in was refused: access_denied/)
   })
 })
 
@@ -107,6 +121,8 @@ describe("a token that is not the provider's, or not for this", () => {
     ["has another nonce", () => ({ nonce: "another nonce" })],
     ["has no nonce", () => ({ nonce: undefined })],
     ["has expired", () => ({ iat: now() - 2 * long, exp: now() - long })],
+    ["is of a time to come", () => ({ iat: now() + 90, exp: now() + long })],
+    ["says not who it is", () => ({ sub: "" })],
     ["is signed by another key", () => ({}), other]
   ]
 
@@ -118,8 +134,8 @@ describe("a token that is not the provider's, or not for this", () => {
     const ann = new Visitor(url)
     forge((token) => provider.signed(token, claims(), key))
     await expectRefused(ann, await ann.comeBackAs("ann"), 403)
-    // The same way signs in with what is right.
-    forge((token) => provider.signed(token, {}))
+    // The same way signs in with what is right, by a clock that is ahead.
+    forge((token) => provider.signed(token, { iat: now() + 30 }))
     await ann.signIn("ann")
   })
 

@@ -23,8 +23,12 @@ type Claims = Readonly<Record<string, unknown>>
 
 export interface Provider {
   readonly url: string
-  /** Changes what the token endpoint answers. */
+  /** Changes what the token endpoint answers: with an `error` it is one (400). */
   forge: ((answer: Claims) => Claims) | undefined
+  /** The path whose answers have so many bytes more. */
+  padding: { readonly path: string; readonly bytes: number } | undefined
+  /** The path whose answers begin, and do not end. */
+  endless: string | undefined
   /** A token with other claims, signed by the provider's key or another one. */
   readonly signed: (idToken: string, claims: Claims, key?: KeyObject) => string
   /** The queries of the requests to its page. */
@@ -83,6 +87,8 @@ export const start = async (baseUrl: string, { isGroupsInToken = false, port = 0
   const provider: Provider = {
     url,
     forge: undefined,
+    padding: undefined,
+    endless: undefined,
     asked: [],
     signed: (idToken, claims, key = privateKey) => {
       const [header, payload] = idToken.split(".")
@@ -95,7 +101,12 @@ export const start = async (baseUrl: string, { isGroupsInToken = false, port = 0
     if (context.path === "/auth") provider.asked.push(new URLSearchParams(context.querystring))
     await next()
     if (context.path === "/token" && context.status === 200 && provider.forge !== undefined) {
-      context.body = provider.forge(context.body as Claims)
+      const forged = provider.forge(context.body as Claims)
+      context.body = forged
+      if ("error" in forged) context.status = 400
+    }
+    if (context.path === provider.padding?.path) {
+      context.body = { ...(context.body as Claims), padding: "x".repeat(provider.padding.bytes) }
     }
   })
   const handle = oidc.callback()
@@ -107,7 +118,9 @@ export const start = async (baseUrl: string, { isGroupsInToken = false, port = 0
     await oidc.interactionFinished(request, response, result)
   }
   server.on("request", (request, response) => {
-    if (request.url!.startsWith("/interaction/")) void interact(request, response)
+    if (request.url === provider.endless) {
+      response.writeHead(200, { "content-type": "application/json" }).write('{"access_token":"')
+    } else if (request.url!.startsWith("/interaction/")) void interact(request, response)
     else void handle(request, response)
   })
   return provider

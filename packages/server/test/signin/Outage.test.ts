@@ -1,7 +1,7 @@
 import { HttpClient } from "@tachograph/testkit"
 import { renameSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it, vi } from "vitest"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { run, temporaryFolder } from "../TachographProcess.ts"
 import * as OidcProvider from "./OidcProvider.ts"
 import { apiKey, freePort, start, startAt } from "./Served.ts"
@@ -30,6 +30,39 @@ it("says it where the provider does not answer at the end, and signs nobody in",
   const answer = await ann.ask(back)
   expect([answer.status, ann.cookies.has("__Host-tachograph")]).toEqual([503, false])
   provider.forge = undefined
+  await ann.signIn("ann")
+})
+
+it("says it where an answer at the end begins and does not end", async () => {
+  const { provider, url } = await start()
+  const ann = new Visitor(url)
+  const back = await ann.comeBackAs("ann")
+  provider.endless = "/token"
+  // Sooner than a person would wait.
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  const hurried = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout(1_000))
+  onTestFinished(() => hurried.mockRestore())
+  const answer = await ann.ask(back)
+  expect([answer.status, ann.cookies.has("__Host-tachograph")]).toEqual([503, false])
+  expect(answer.text).toContain("The identity provider does not answer")
+  hurried.mockRestore()
+  provider.endless = undefined
+  await ann.signIn("ann")
+})
+
+it.each([
+  ["/.well-known/openid-configuration", "/login", 503],
+  ["/jwks", undefined, 403],
+  ["/token", undefined, 403],
+  ["/me", undefined, 403]
+])("takes 1 MiB of what the provider answers at %s, and no more", async (path, at, status) => {
+  const { output, provider, url } = await start()
+  const ann = new Visitor(url)
+  provider.padding = { path, bytes: 2 ** 20 }
+  const answer = await ann.ask(at ?? (await ann.comeBackAs("ann")))
+  expect([answer.status, ann.cookies.has("__Host-tachograph")]).toEqual([status, false])
+  expect(Object.values(output()).join("")).toContain("ANSWER_TOO_LARGE")
+  provider.padding = { path, bytes: 2 ** 20 - 8_192 }
   await ann.signIn("ann")
 })
 

@@ -82,6 +82,28 @@ describe("signing in", () => {
     expect((await ann.api("GET", "/me", headers)).status).toBe(401)
   })
 
+  it.each(["at /login", "at /callback"])(
+    "ends the sign-in before it, whose cookie the browser sends %s",
+    async (at) => {
+      const { url } = await start()
+      const ann = new Visitor(url)
+      await ann.signIn("ann")
+      const before = new Visitor(url, ann.cookies)
+      const other = new Visitor(url)
+      await other.signIn("ann")
+      const session = ann.cookies.get(cookie)!
+      if (at === "at /callback") ann.cookies.delete(cookie)
+      const back = await ann.comeBackAs("ben", "/login?again")
+      expect((await before.api("GET", "/me")).status).toBe(200)
+      if (at === "at /login") ann.cookies.delete(cookie)
+      else ann.cookies.set(cookie, session)
+      expect((await ann.ask(back)).status).toBe(302)
+      expect((await ann.api("GET", "/me")).status).toBe(200)
+      expect((await before.api("GET", "/me")).status).toBe(401)
+      expect((await other.api("GET", "/me")).status).toBe(200)
+    }
+  )
+
   it("takes ten minutes at most", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     onTestFinished(() => void vi.useRealTimers())
