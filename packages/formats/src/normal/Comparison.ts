@@ -44,7 +44,7 @@ const distanceTo = (role: string, messages: ReadonlyArray<Said>, from: number): 
   return distance === -1 ? Infinity : distance
 }
 
-/** Messages of which none is equal: those of the same role beside each other. */
+/** Messages that are not aligned: those of the same role beside each other. Some may be equal, where very many were aligned. */
 const pairs = function* <M extends Said>(
   before: ReadonlyArray<M>,
   after: ReadonlyArray<M>
@@ -54,7 +54,8 @@ const pairs = function* <M extends Said>(
     const [one, other] = [before[old]!, after[now]!]
     const [inBefore, inAfter] = [distanceTo(other.role, before, old), distanceTo(one.role, after, now)]
     if (inBefore === 0) {
-      yield { kind: "different", before: one, after: other }
+      if (keyOf(one) === keyOf(other)) yield { kind: "equal", before: [one], after: [other] }
+      else yield { kind: "different", before: one, after: other }
       old++
       now++
     } else if (inBefore <= inAfter) {
@@ -76,21 +77,24 @@ export const compare = <M extends Said>(
 ): ReadonlyArray<Compared<M>> => {
   const rows: Array<Compared<M>> = []
   let equal: { readonly before: Array<M>; readonly after: Array<M> } | undefined
+  const add = (row: Compared<M>): void => {
+    if (row.kind !== "equal") {
+      rows.push(row)
+      equal = undefined
+      return
+    }
+    if (equal === undefined) rows.push({ kind: "equal", ...(equal = { before: [], after: [] }) })
+    equal.before.push(...row.before)
+    equal.after.push(...row.after)
+  }
   let [old, now] = [0, 0]
   const addUpTo = (oldEnd: number, nowEnd: number): void => {
-    if (old === oldEnd && now === nowEnd) return
-    for (const row of pairs(before.slice(old, oldEnd), after.slice(now, nowEnd))) rows.push(row)
-    equal = undefined
+    for (const row of pairs(before.slice(old, oldEnd), after.slice(now, nowEnd))) add(row)
   }
   for (const [at, oldAt] of align(before.map(keyOf), after.map(keyOf)).entries()) {
     if (oldAt === -1) continue
     addUpTo(oldAt, at)
-    if (equal === undefined) {
-      equal = { before: [], after: [] }
-      rows.push({ kind: "equal", ...equal })
-    }
-    equal.before.push(before[oldAt]!)
-    equal.after.push(after[at]!)
+    add({ kind: "equal", before: [before[oldAt]!], after: [after[at]!] })
     old = oldAt + 1
     now = at + 1
   }

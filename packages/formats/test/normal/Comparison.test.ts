@@ -85,6 +85,38 @@ describe("two conversations", () => {
     )
   })
 
+  it("have no row of equal messages that differ, however often they recur, and all of them are counted", () => {
+    const message = fc.constantFrom(user("a"), user("b"), assistant("ok"), assistant("no"))
+    const messages = fc.array(
+      message.map((each) => ({ ...each })),
+      { size: "large", maxLength: 300 }
+    )
+    fc.assert(
+      fc.property(messages, messages, (before, after) => {
+        const rows = compare(before, after)
+        for (const row of rows) if (row.kind === "different") expect(row.before).not.toEqual(row.after)
+        const counts = countsOf(rows)
+        expect(counts.equal + counts.different + counts["only-before"]).toBe(before.length)
+        expect(counts.equal + counts.different + counts["only-after"]).toBe(after.length)
+        expect(shape(compare(before, [...before]))).toBe(before.length === 0 ? "" : `=${before.length}`)
+      })
+    )
+  })
+
+  it("have the answers that are always the same in common, where all questions differ", () => {
+    const steps = (what: string) =>
+      Array.from({ length: 100 }, (_, at) => (at % 2 === 1 ? assistant("ok") : user(`${what} ${at}`)))
+    const rows = compare(steps("do step"), steps("do it"))
+    expect(countsOf(rows)).toEqual({ equal: 50, different: 50, "only-before": 0, "only-after": 0 })
+  })
+
+  it("are equal where the alignment, of too many messages, leaves gaps", () => {
+    const same = (what: string) =>
+      Array.from({ length: 13_000 }, (_, at) => (at % 2 === 1 ? assistant("ok") : user(`${what} ${at}`)))
+    const { equal, different } = countsOf(compare(same("do step"), same("do it")))
+    expect([equal, different]).toEqual([6_500, 6_500])
+  })
+
   it("of 10,000 messages each, all of which recur, are compared", () => {
     const long = (offset: number) => Array.from({ length: 10_000 }, (_, at) => user(`${(at * 7 + offset) % 50}`))
     const { equal, different } = countsOf(compare(long(0), long(1)))
