@@ -18,8 +18,6 @@ const imports: Readonly<Record<string, string>> = {
   "packages/server/src/config/StorageChoice.ts": "when a storage is opened: at the start of a process or of a thread",
   "packages/server/src/signin/Provider.ts":
     "Lazy, where people sign in: tried with each sign-in, which is answered 500 meanwhile",
-  "packages/viewer/app/header/Header.tsx":
-    "tried again when the palette is opened again; a reload of the page loads all anew",
   "packages/viewer/app/Page.tsx": "the page says so, and its button loads everything again",
   "packages/viewer/app/help/PageHelp.tsx":
     "tried again when the help is opened again; a reload of the page loads all anew",
@@ -28,7 +26,9 @@ const imports: Readonly<Record<string, string>> = {
   "packages/viewer/app/pages/sessions/SessionList.tsx":
     "the preview: tried again with the next session; a reload of the page loads all anew",
   "packages/viewer/app/pages/sessions/SessionsPage.tsx":
-    "the first minute: tried again where the list is shown again; a reload of the page loads all anew"
+    "the first minute: tried again where the list is shown again; a reload of the page loads all anew",
+  "packages/viewer/app/palette/Palette.tsx":
+    "tried again when the palette is opened again; a reload of the page loads all anew"
 }
 
 /** Modules of packages that import lazily by themselves. What `pg` requires with a connection, it requires again with the next one. */

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks"
 import { Help } from "../keyboard/Help.tsx"
 import { useKeys } from "../keyboard/Keys.ts"
-import { useLazy } from "../parts/useLazy.ts"
+import { Palette } from "../palette/Palette.tsx"
 import * as Route from "../route/Route.ts"
 import { places } from "../route/Places.ts"
 import type { Me } from "../server/Types.ts"
@@ -14,8 +14,6 @@ interface Props {
   readonly me: Me
 }
 
-const loadPalette = () => import("../palette/Palette.tsx").then(({ Palette }) => Palette)
-
 const themeIcon = { system: "◐", light: "☀", dark: "☾" } as const
 
 export const Header = ({ me }: Props) => {
@@ -23,7 +21,6 @@ export const Header = ({ me }: Props) => {
   const theme = Theme.setting.use()
   const [isHelpOpen, setHelpOpen] = useState(false)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
-  const Palette = useLazy(loadPalette, isPaletteOpen)
   useKeys([
     ...places.map(({ key, name, path }) => ({
       keys: `g ${key}`,
@@ -68,7 +65,7 @@ export const Header = ({ me }: Props) => {
           ?
         </button>
       </div>
-      {Palette !== undefined && <Palette close={() => setPaletteOpen(false)} />}
+      {isPaletteOpen && <Palette close={() => setPaletteOpen(false)} />}
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
     </header>
   )

@@ -5,21 +5,29 @@ import { Dialog } from "../parts/Dialog.tsx"
 import * as Route from "../route/Route.ts"
 import { Plain } from "../text/Plain.tsx"
 import * as Words from "../text/Words.ts"
-import * as Targets from "./Targets.ts"
+import type * as Targets from "./Targets.ts"
+
+const load = () => import("./Targets.ts")
 
 /** Characters of a name that are shown. */
 const maxName = 90
 
+/** Its field is there at once, so that no key is lost while the places are loaded. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const [all, setAll] = useState<ReadonlyArray<Targets.Target>>([])
+  const [loaded, setLoaded] = useState<{ readonly find: typeof Targets.find }>()
   const [text, setText] = useState("")
   const [selected, setSelected] = useState(0)
   useEffect(() => {
     const aborter = new AbortController()
-    Targets.read(aborter.signal, (targets) => setAll((all) => [...all, ...targets]))
+    void load().then(({ find, read }) => {
+      if (aborter.signal.aborted) return
+      setLoaded({ find })
+      read(aborter.signal, (targets) => setAll((all) => [...all, ...targets]))
+    })
     return () => aborter.abort()
   }, [])
-  const found = useMemo(() => Targets.find(all, text), [all, text])
+  const found = useMemo(() => loaded?.find(all, text) ?? [], [all, loaded, text])
   const index = Math.min(selected, found.length - 1)
   useEffect(() => document.querySelector(`#target-${index}`)?.scrollIntoView({ block: "nearest" }), [index])
   const open = (target: Targets.Target | undefined) => {

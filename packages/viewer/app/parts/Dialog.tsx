@@ -1,6 +1,6 @@
 /** A modal dialog of the browser: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 
 interface Props {
   readonly title: string
@@ -10,7 +10,8 @@ interface Props {
 
 export const Dialog = ({ children, close, title }: Props) => {
   const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the page is painted: what is typed at once is for it.
+  useLayoutEffect(() => {
     const dialog = ref.current!
     const opener = document.activeElement
     dialog.showModal()

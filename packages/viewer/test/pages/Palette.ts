@@ -27,6 +27,20 @@ export const define = (world: World) => {
       expect(complaints).toEqual([])
     })
 
+    it("keeps what is typed while the places are loaded", async () => {
+      const { page } = await world.arrive("#/overview")
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      let go = () => {}
+      const held = new Promise<void>((resolve) => (go = resolve))
+      await page.route("**/assets/Targets-*.js", (route) => held.then(() => route.continue()))
+      await page.keyboard.press("Control+k")
+      await page.keyboard.type("peop")
+      expect(await page.getByRole("combobox", { name: "A page, a session" }).inputValue()).toBe("peop")
+      expect(await page.getByRole("option").count()).toBe(0)
+      go()
+      await page.getByRole("option", { selected: true }).filter({ hasText: "People" }).waitFor()
+    })
+
     it("is moved along by arrows and closed by Escape, accessibly", async () => {
       const { page } = await world.visit("#/people")
       await page.getByRole("heading", { name: "People" }).waitFor()
