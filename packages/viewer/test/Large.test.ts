@@ -94,7 +94,7 @@ describe("a session of 10,000 steps", () => {
     await expect.poll(() => page.locator(".find output").innerText()).toBe("1 of 1")
     await page.locator("summary").getByText("read 9999", { exact: true }).click()
     await page.locator(".timeline .fold").getByText("id 9999").waitFor()
-    await page.getByRole("button", { name: "Timeline" }).click()
+    await page.getByRole("button", { name: "Conversation" }).click()
     await page.locator(".tool > summary").getByText("10 ms").waitFor()
     expect(complaints).toEqual([])
   })

@@ -56,7 +56,11 @@ describe(title, () => {
     for (const { id, session } of sessions) {
       await visit(page, `#/sessions/${encodeURIComponent(session)}?call=${id}`, ".row.selected .call-mark")
       for (const tab of ["new", "input", "answer", "settings", "json"]) {
-        await visit(page, `#/events/${id}?tab=${tab}`, `.panel.${tab} :is(.message, .settings, .node, .leaf, .state)`)
+        await visit(
+          page,
+          `#/events/${id}?tab=${tab}`,
+          `.panel.${tab} :is(.message, .settings, .node, .leaf, .state, b)`
+        )
       }
     }
     expect([foreign, complaints]).toEqual([[], []])

@@ -43,7 +43,6 @@ export const callColumnsOf = ({ toCall, toSession }: Places): ReadonlyArray<Colu
     )
   },
   { title: "Model", of: (call) => <Model call={call} /> },
-  ...numbers,
   {
     title: "Ended",
     of: (call) => (
@@ -56,5 +55,6 @@ export const callColumnsOf = ({ toCall, toSession }: Places): ReadonlyArray<Colu
         )}
       </>
     )
-  }
+  },
+  ...numbers
 ]

@@ -69,14 +69,17 @@ export const SumCost = ({ of }: { readonly of: Sum }) => {
   )
 }
 
-/** Digits of a column, by its rows. */
-const digits = new WeakMap<ReadonlyArray<unknown>, number>()
-
-const digitsIn = (rows: ReadonlyArray<{ readonly cost_usd: string | null }>): number => {
-  const known = digits.get(rows) ?? Format.digitsOf(rows.map(({ cost_usd }) => cost_usd))
-  digits.set(rows, known)
-  return known
+/** The digits of a column, by its rows. */
+export const digitsBy = <Row,>(costOf: (row: Row) => string | null) => {
+  const digits = new WeakMap<ReadonlyArray<Row>, number>()
+  return (rows: ReadonlyArray<Row>): number => {
+    const known = digits.get(rows) ?? Format.digitsOf(rows.map(costOf))
+    digits.set(rows, known)
+    return known
+  }
 }
+
+const digitsIn = digitsBy(({ cost_usd }: { readonly cost_usd: string | null }) => cost_usd)
 
 /** The column of what calls or sums of them cost: with as many digits in each row. */
 export const sumColumn: Column<Sum> = number(

@@ -125,7 +125,7 @@ export const FailedOnly = ({ set, values }: Pick<Props, "set" | "values">) => (
 interface FiltersProps extends Props {
   /** Whether those that failed can be told from others. */
   readonly mayFail?: boolean
-  /** Filters of the page's own. */
+  /** Stands behind them. */
   readonly children?: ComponentChildren
 }
 

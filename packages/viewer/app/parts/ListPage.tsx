@@ -21,11 +21,23 @@ interface Props<Row> {
   readonly empty: ComponentChildren
   /** Where the list can be sorted. */
   readonly sorting?: Sorting
+  /** Below the rows. */
+  readonly noteOf?: (rows: ReadonlyArray<Row>) => ComponentChildren
   /** Beside the title. */
   readonly children?: ComponentChildren
 }
 
-export const ListPage = <Row,>({ children, columns, empty, name, open, sorting, source, title }: Props<Row>) => {
+export const ListPage = <Row,>({
+  children,
+  columns,
+  empty,
+  name,
+  noteOf,
+  open,
+  sorting,
+  source,
+  title
+}: Props<Row>) => {
   const pages = usePages(name, source, `${sorting?.sort} ${sorting?.order}`)
   const { again, error, isLoading, rows } = pages
   const list = useRef<HTMLTableSectionElement>(null)
@@ -43,6 +55,7 @@ export const ListPage = <Row,>({ children, columns, empty, name, open, sorting, 
       {isEmpty && isLoading && <Loading what={`the ${name}`} />}
       {isEmpty && !isLoading && error === undefined && empty}
       {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection, sorting }} />}
+      {!isEmpty && noteOf?.(rows)}
       <More pages={pages} />
     </section>
   )

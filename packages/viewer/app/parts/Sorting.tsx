@@ -91,7 +91,7 @@ interface SortByProps {
 export const SortBy = ({ own, sorting, sorts }: SortByProps) => (
   <span class="sort-by">
     <label>
-      Sorted by{" "}
+      <span>Sorted by</span>{" "}
       <select
         value={sorting.sort ?? ""}
         onChange={({ currentTarget: { value } }) => sorting.set(isSort(value) ? value : undefined, "desc")}

@@ -75,7 +75,7 @@ export const titleOf = (error: ServerError): string => textsOf(error)[0]
 
 export const OtherKey = () => (
   <button type="button" onClick={() => Key.set(undefined)}>
-    Enter another key
+    {Key.get() === undefined ? "How to sign in" : "Enter another key"}
   </button>
 )
 

@@ -21,6 +21,8 @@ interface Props<Row> {
   readonly label: string
   readonly class?: string
   readonly columns: ReadonlyArray<Column<Row>>
+  /** Whether its rows have room side by side however narrow the page is. */
+  readonly isNarrow?: boolean
   readonly rows: ReadonlyArray<Row>
   readonly keyOf: (row: Row) => string
   /** The element of the rows, and the index of the selected one. */
@@ -78,6 +80,7 @@ const Cell = <Row,>({ column: { of, title, ...column }, row, rows }: CellProps<R
 /** Only the table, where the page scrolls. */
 export const PlainTable = <Row,>({
   columns,
+  isNarrow = false,
   keyOf,
   list,
   rows,
@@ -86,7 +89,7 @@ export const PlainTable = <Row,>({
   total,
   ...props
 }: Omit<Props<Row>, "label">) => (
-  <table class={`rows ${props.class ?? ""}`.trim()}>
+  <table class={`rows ${isNarrow ? "" : "stacks"} ${props.class ?? ""}`.trim()}>
     <thead>
       <tr>
         {columns.map((column, index) => (

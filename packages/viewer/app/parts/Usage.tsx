@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from "preact"
 import { useState } from "preact/hooks"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
-import { Cost, sumColumn, SumNote } from "./Costs.tsx"
+import { Cost, digitsBy, sumColumn, SumNote } from "./Costs.tsx"
 import { Duration, Time, Tokens } from "./Facts.tsx"
 import { FailedCount } from "./Failures.tsx"
 import type { SortHere, Sorting } from "./Sorting.tsx"
@@ -38,15 +38,18 @@ const missingIn = ({ unpriced_sessions }: UsageRow): string =>
     ? ""
     : `at least: ${Format.counted(unpriced_sessions, "session")} with calls without a price`
 
-const PerSession = ({ row }: { readonly row: UsageRow }) => {
+const meanDigits = digitsBy(({ cost_usd_per_session }: UsageRow) => cost_usd_per_session?.mean ?? null)
+
+const PerSession = ({ digits, row }: { readonly row: UsageRow; readonly digits: number }) => {
   const cost = row.cost_usd_per_session
   if (cost === null) return <span class="soft">{row.sessions === null ? "not known" : "no price"}</span>
+  const missing = missingIn(row)
   return (
     <>
-      <Cost usd={cost.mean} missing={missingIn(row)} />
-      <small>
-        median <Cost usd={cost.median} missing={missingIn(row)} /> · p95{" "}
-        <Cost usd={cost.p95} missing={missingIn(row)} />
+      <Cost usd={cost.mean} {...{ digits, missing }} />
+      <small class="spread">
+        median <Cost usd={cost.median} {...{ digits, missing }} /> · p95{" "}
+        <Cost usd={cost.p95} {...{ digits, missing }} />
       </small>
     </>
   )
@@ -75,7 +78,7 @@ const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<U
   sumColumn,
   number(
     "Cost of a session",
-    (row) => <PerSession row={row} />,
+    (row, rows) => <PerSession row={row} digits={meanDigits(rows)} />,
     "The mean: what all cost divided by the sessions",
     "session_cost"
   ),
@@ -85,7 +88,7 @@ const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<U
     "Half of the calls took no longer",
     "duration"
   ),
-  number("p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer", "p95"),
+  number("Duration, p95", (row) => <Duration ms={row.duration_ms_p95} />, "95 % of the calls took no longer", "p95"),
   number(
     "Last call",
     ({ last_event_at }) => (last_event_at === null ? "not known" : <Time at={last_event_at} />),

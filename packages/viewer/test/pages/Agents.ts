@@ -15,10 +15,26 @@ export const define = (world: World) => {
     })
 
     it("say of a table that it scrolls, and only where it does", async () => {
-      const { page } = await world.visit("#/agents", { width: 400, height: 800 })
-      await page.locator(".table-scroll[data-scrolls]").waitFor()
+      const { page } = await world.visit("#/agents/keeper/compare?from=1.4&to=1.5", { width: 260, height: 800 })
+      await page.locator('[data-scrolls][aria-label="Each call"]').waitFor()
       await page.setViewportSize({ width: 1280, height: 800 })
+      await page.locator('[aria-label="Each call"]:not([data-scrolls])').waitFor()
+    })
+
+    it("show the figures of a row below each other, each with its title, where a table has no room", async () => {
+      const { page } = await world.visit("#/agents", { width: 400, height: 800 })
+      const row = rowOf(page, "keeper")
+      await row.waitFor()
       await page.locator(".table-scroll:not([data-scrolls])").waitFor()
+      const titles = await row
+        .locator("td")
+        .evaluateAll((cells) => cells.slice(1).map((cell) => getComputedStyle(cell, "::before").content))
+      for (const title of ["Sessions", "Calls", "Failed", "Tokens", "Cost", "Duration, p95", "Last call"]) {
+        expect(titles).toContain(`"${title}"`)
+      }
+      // They have no room, but sort.
+      await page.getByRole("button", { name: "Cost" }).click()
+      await page.locator('[aria-sort="descending"]').getByText("Cost").waitFor()
     })
 
     it("compare the prompts of two versions word by word", async () => {

@@ -63,7 +63,7 @@ export const define = () => {
 
     it("are stepped over and marked in a session, where they stand", async () => {
       const { ids } = recorded
-      const { page } = await visitor.visit("#/sessions/a%20session")
+      const { page } = await visitor.visit("#/sessions/a%20session", { width: 1280, height: 900 })
       await page.locator(".said").getByText("Answer 7", { exact: true }).waitFor()
       const marks = page.locator(".call-mark")
       await marks.nth(6).waitFor()

@@ -136,7 +136,7 @@ export const define = (world: World) => {
       ])
       await goTo(page, "#/sessions/an%20order?view=table")
       await expect
-        .poll(() => page.locator("td:last-child small").allInnerTexts())
+        .poll(() => page.locator('td[data-title="Ended"] small').allInnerTexts())
         .toEqual(["retried by call 2", "retry of call 1, retried by call 3", "retry of call 2"])
     })
 

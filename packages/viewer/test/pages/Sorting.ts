@@ -40,7 +40,7 @@ export const define = (world: World) => {
       const { page } = await world.visit("#/calls")
       await page.getByRole("button", { name: "Took" }).click()
       await page.waitForURL((url) => url.hash === "#/calls?sort=duration")
-      const took = () => page.locator("tbody td:nth-child(7)").allInnerTexts()
+      const took = () => page.locator('tbody td[data-title="Took"]').allInnerTexts()
       await expect.poll(async () => (await took())[0]).toBe("1.2 s")
       // Calls whose durations are not known are left out.
       expect(new Set(await took()).has("–")).toBe(false)

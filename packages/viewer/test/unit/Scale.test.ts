@@ -6,8 +6,8 @@ const steps = { whole: Scale.whole, decimal: Scale.decimal, duration: Scale.dura
 describe("the ticks of an axis", () => {
   it.each([
     ["whole", 0, [0]],
-    ["whole", 1, [0, 1]],
-    ["whole", 3, [0, 1, 2, 3]],
+    ["whole", 1, [0, 1, 2, 3, 4]],
+    ["whole", 3, [0, 1, 2, 3, 4]],
     ["whole", 22, [0, 10, 20, 30]],
     ["decimal", 0.03, [0, 0.01, 0.02, 0.03]],
     ["decimal", 1e-9, [0, 5e-10, 1e-9]],

@@ -27,7 +27,7 @@ export const AgentsPage = () => {
         <h1>Agents</h1>
         <PageHelp />
         <p>
-          <a href={Route.to(["fingerprints"])}>Runtimes: what their programs ran on</a>
+          All calls, of any time · <a href={Route.to(["fingerprints"])}>Runtimes: what their programs ran on</a>
         </p>
       </div>
       {value.rows.length === 0 ? (

@@ -62,8 +62,8 @@ export const CallsPage = ({ query }: PageProps) => {
           mayFail={failure === null && !isRetried}
         >
           <RetriedOnly isOn={isRetried} />
+          {!isRetried && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
         </Filters>
-        {!isRetried && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
       </div>
       {failure !== null && failure !== undefined && (
         <p class="hint">

@@ -206,6 +206,7 @@ const Measured = ({ after, before, measures, names, title, what }: MeasuredProps
       <h2>{title}</h2>
       <Table
         label={title}
+        isNarrow
         columns={[
           { title: what, isHead: true, of: ({ name, title }) => <span title={title}>{name}</span> },
           ...bars,

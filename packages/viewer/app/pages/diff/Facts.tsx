@@ -80,6 +80,7 @@ export const Facts = ({ after, before }: { readonly before: Side; readonly after
   <Table
     label="What they are"
     class="sides"
+    isNarrow
     columns={[
       { title: "Of each", isHead: true, of: ({ name }) => name },
       {

@@ -1,6 +1,6 @@
 /** What a call has in the place of an answer: often why it failed. */
 import { Value } from "../../parts/message/Value.tsx"
-import { Empty, Failed } from "../../parts/States.tsx"
+import { Failed } from "../../parts/States.tsx"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
 import type { Call } from "../../server/Types.ts"
@@ -11,7 +11,9 @@ const shownBytes = 64 * 1024
 
 export const NoAnswer = ({ call }: { readonly call: Call }) => (
   <>
-    <Empty title="There is no answer" />
+    <p>
+      <b>There is no answer.</b>
+    </p>
     {call.output_bytes <= shownBytes ? (
       <Output id={call.event_id} />
     ) : (

@@ -55,7 +55,10 @@ export const columnsOf = (callsOf: (failure: Failure) => string): ReadonlyArray<
         {agent_versions.slice(0, maxNames).map(({ agent, agent_version }) => (
           <div key={`${agent} ${agent_version}`}>
             <Colored name={agent}>
-              <Name text={`${agent} ${agent_version}`} />
+              <Name text={agent} />
+            </Colored>{" "}
+            <Colored name={agent_version}>
+              <Name text={agent_version} />
             </Colored>
           </div>
         ))}

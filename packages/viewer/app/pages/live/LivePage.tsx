@@ -72,7 +72,7 @@ export const LivePage = ({ query }: PageProps) => {
             "Reconnecting: the server does not answer"
           )}
         </p>
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <FailedOnly values={{ error: query.get("error") }} set={(changes) => Route.amend(changes, "go")} />
         </form>
       </div>

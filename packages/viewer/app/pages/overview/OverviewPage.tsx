@@ -105,16 +105,6 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
             openSessions={(after, before) => Route.go(sessions({ after, before }))}
           />
           <UsageTable
-            title={period.by === "hour" ? "Hour" : "Day"}
-            rows={usage.bySlot.toReversed()}
-            total={usage.whole}
-            keyOf={(row) => String(Period.slotOf(row))}
-            failuresOf={(row) =>
-              failures(row === usage.whole ? { after, before } : timesOf(period, Period.slotOf(row)))
-            }
-            nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
-          />
-          <UsageTable
             title="Model"
             sort="cost"
             rows={byModel.rows}
@@ -130,6 +120,16 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
                 </Colored>
               )
             }
+          />
+          <UsageTable
+            title={period.by === "hour" ? "Hour" : "Day"}
+            rows={usage.bySlot.toReversed()}
+            total={usage.whole}
+            keyOf={(row) => String(Period.slotOf(row))}
+            failuresOf={(row) =>
+              failures(row === usage.whole ? { after, before } : timesOf(period, Period.slotOf(row)))
+            }
+            nameOf={(row) => <Slot period={period} slot={Period.slotOf(row)} to={sessions} />}
           />
         </>
       )}
@@ -160,12 +160,19 @@ const Slot = ({ period, slot, to }: SlotProps) => {
   )
 }
 
+const stored: Readonly<Record<string, string>> = {
+  events: "Calls and other events",
+  sent_bytes: "Requests and answers",
+  new_bytes: "Of these, recorded for the first time",
+  stored_bytes: "What they take, packed"
+}
+
 const Stored = ({ storage }: { readonly storage: Readonly<Record<string, unknown>> }) => (
   <dl class="facts narrow">
     {Object.entries(storage).map(([name, count]) =>
       typeof count === "number" ? (
         <div key={name}>
-          <dt>{name.replaceAll("_", " ")}</dt>
+          <dt>{stored[name] ?? name.replaceAll("_", " ")}</dt>
           <dd>{name.endsWith("bytes") ? <Bytes value={count} /> : Format.count(count)}</dd>
         </div>
       ) : null

@@ -1,6 +1,6 @@
 /** `#/people?sort&order`: the people of the project with what their calls add up to, in the order in which they were first seen, or sorted. */
 import type { ComponentChildren } from "preact"
-import { SumCost } from "../../parts/Costs.tsx"
+import { Cost, digitsBy, missingOf, SumNote } from "../../parts/Costs.tsx"
 import { Time, Tokens } from "../../parts/Facts.tsx"
 import { FailedCount } from "../../parts/Failures.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -42,9 +42,16 @@ const noCalls = <span class="soft">none</span>
 const figure = (
   title: string,
   sort: Sorting.Sort | undefined,
-  of: (usage: UsageRow, person: string) => ComponentChildren
+  of: (usage: UsageRow, person: string, people: ReadonlyArray<PersonWithUsage>) => ComponentChildren
 ): Column<PersonWithUsage> =>
-  number(title, ({ person_id, usage }) => (usage === null ? noCalls : of(usage, person_id)), undefined, sort)
+  number(
+    title,
+    ({ person_id, usage }, people) => (usage === null ? noCalls : of(usage, person_id, people)),
+    undefined,
+    sort
+  )
+
+const digitsIn = digitsBy(({ usage }: PersonWithUsage) => usage?.cost_usd ?? null)
 
 const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   {
@@ -64,7 +71,9 @@ const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   figure("Tokens", "tokens", (usage) => (
     <Tokens input={usage.input_tokens} cached={usage.cache_read_tokens} output={usage.output_tokens} />
   )),
-  figure("Cost", "cost", (usage) => <SumCost of={usage} />),
+  figure("Cost", "cost", (usage, _, people) => (
+    <Cost usd={usage.cost_usd} missing={missingOf(usage)} digits={digitsIn(people)} />
+  )),
   figure("Last seen", "last", ({ last_event_at }) =>
     last_event_at === null ? "not known" : <Time at={last_event_at} />
   ),
@@ -85,6 +94,7 @@ export const PeoplePage = ({ query }: PageProps) => {
       name="people"
       open={(id) => Route.go(placeOf(id))}
       empty={nobody}
+      noteOf={(people) => <SumNote of={people.flatMap(({ usage }) => usage ?? [])} />}
       source={sourceOf(sorting)}
       {...{ columns, sorting }}
     >

@@ -32,9 +32,6 @@ const columnsOf = (
   { title: "Call", of: ({ event_id }) => <a href={Route.to(["events", event_id])}>{numberOf.get(event_id)}</a> },
   { title: "When", of: (call) => <Time at={timeOf(call)} /> },
   { title: "Model", of: (call) => <Model call={call} /> },
-  number("New messages", ({ new_messages }) => Format.count(new_messages.length)),
-  number("Sent", ({ inputs_bytes }) => <Bytes value={inputs_bytes} />),
-  ...numbers,
   {
     title: "Ended",
     of: (call) => (
@@ -43,7 +40,10 @@ const columnsOf = (
         <small>{Retries.wordsOf(retriedOf(call))}</small>
       </>
     )
-  }
+  },
+  number("New messages", ({ new_messages }) => Format.count(new_messages.length)),
+  number("Sent", ({ inputs_bytes }) => <Bytes value={inputs_bytes} />),
+  ...numbers
 ]
 
 export const CallsTable = ({ calls, selected, shown }: Props) => {

@@ -22,7 +22,7 @@ export const MessageRow = ({ answered, carried, message, results, toolCalls, ...
       <small>#{message.number}</small>
       {carried !== undefined && carried.times > 1 && (
         <small title={`${carried.times} calls sent this message, the last of them call ${carried.last}`}>
-          {carried.times}× to call {carried.last}
+          sent {carried.times}×, to call {carried.last}
         </small>
       )}
     </div>

@@ -29,6 +29,14 @@ const titleOf = ({ calls, fresh, hasError, hasRewrite, retries, sent }: Bar): st
   return `${name}, ${Format.timeOfDay(timeOf(first!.call))}: ${Format.bytes(sent)} sent, ${Format.bytes(fresh)} new${rewritten}${failed}${retries === "" ? "" : `, ${retries}`}`
 }
 
+/** What its colours mean, where a bar has them. */
+const legend: ReadonlyArray<readonly [name: string, hue: string, isThere: (bar: Bar) => boolean]> = [
+  ["sent anew by each call", "plain", () => true],
+  ["sent again", "again", ({ fresh, sent }) => sent > fresh],
+  ["failed", "failures", ({ hasError }) => hasError],
+  ["history rewritten", "rewritten", ({ hasRewrite }) => hasRewrite]
+]
+
 export const Strip = ({ calls, select, selected, shown }: Props) => {
   const [ref, width] = useWidth<HTMLDivElement>()
   const bars = useMemo(() => (width === 0 ? [] : barsOf(calls, shown, width)), [calls, shown, width])
@@ -67,6 +75,16 @@ export const Strip = ({ calls, select, selected, shown }: Props) => {
           )
         })}
       </svg>
+      <ul class="legend" aria-hidden="true">
+        {legend
+          .filter(([, , isThere]) => bars.some(isThere))
+          .map(([name, hue]) => (
+            <li key={name}>
+              <span class={`swatch ${hue}`} />
+              {name}
+            </li>
+          ))}
+      </ul>
     </div>
   )
 }

@@ -78,8 +78,11 @@ export const SessionsPage = ({ me, query }: { readonly me: Me; readonly query: U
       <div class="page-head">
         <h1 id="sessions-title">Sessions</h1>
         <PageHelp />
-        {!isAwaited && <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")} />}
-        {!isAwaited && <Sorting.SortBy sorting={sorting} sorts={sorts} />}
+        {!isAwaited && (
+          <Filters names={filterNames} values={filters} set={(changes) => Route.amend(changes, "go")}>
+            <Sorting.SortBy sorting={sorting} sorts={sorts} />
+          </Filters>
+        )}
       </div>
       {pages.error !== undefined && pages.rows.length === 0 && <Failed error={pages.error} again={pages.again} />}
       {pages.rows.length === 0 && pages.isLoading && <Loading what="sessions" />}

@@ -119,7 +119,11 @@ export const columnsOf = (now: number, peek: (session: string) => void): Readonl
     (session) => (
       <>
         <Time at={session.last_event_at} />
-        <small title="From the first call to the last, as they were recorded">{Format.duration(lasted(session))}</small>
+        {session.events > 1 && (
+          <small title="From the first call to the last, as they were recorded">
+            over {Format.duration(lasted(session))}
+          </small>
+        )}
       </>
     ),
     undefined,

@@ -36,7 +36,9 @@ export const duration: Steps = (least) =>
 export const ticksOf = (most: number, steps: Steps): ReadonlyArray<number> => {
   if (!(most > 0)) return [0]
   const step = steps(most / maxIntervals)
-  return Array.from({ length: Math.ceil((most / step) * 0.999_999) + 1 }, (_, index) => index * step)
+  // One of something does not fill a chart.
+  const least = steps === whole && step === 1 ? maxIntervals : 1
+  return Array.from({ length: Math.max(least, Math.ceil((most / step) * 0.999_999)) + 1 }, (_, index) => index * step)
 }
 
 /** Slots between two labels of the axis of time. */
