@@ -33,7 +33,7 @@ export const define = (world: World) => {
         expect(titles).toContain(`"${title}"`)
       }
       // They have no room, but sort.
-      await page.getByRole("button", { name: "Cost" }).click()
+      await page.getByRole("button", { name: "Cost", exact: true }).click()
       await page.locator('[aria-sort="descending"]').getByText("Cost").waitFor()
     })
 
