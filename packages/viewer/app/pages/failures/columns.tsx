@@ -72,7 +72,9 @@ export const columnsOf = (callsOf: (failure: Failure) => string): ReadonlyArray<
       <>
         {models.slice(0, maxNames).map(({ model }) => (
           <div key={model ?? ""}>
-            <Name text={model ?? "no model"} />
+            <Colored name={model ?? ""}>
+              <Name text={model ?? "no model"} />
+            </Colored>
           </div>
         ))}
         {others(models.length, other_models)}
