@@ -21,6 +21,8 @@ interface Props<Row> {
   readonly empty: ComponentChildren
   /** Where the list can be sorted. */
   readonly sorting?: Sorting
+  /** What all rows are together, also those that were not read. */
+  readonly total?: Row | undefined
   /** Below the rows. */
   readonly noteOf?: (rows: ReadonlyArray<Row>) => ComponentChildren
   /** Beside the title. */
@@ -36,7 +38,8 @@ export const ListPage = <Row,>({
   open,
   sorting,
   source,
-  title
+  title,
+  total
 }: Props<Row>) => {
   const pages = usePages(name, source, `${sorting?.sort} ${sorting?.order}`)
   const { again, error, isLoading, rows } = pages
@@ -54,7 +57,7 @@ export const ListPage = <Row,>({
       {isEmpty && error !== undefined && <Failed error={error} again={again} />}
       {isEmpty && isLoading && <Loading what={`the ${name}`} />}
       {isEmpty && !isLoading && error === undefined && empty}
-      {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection, sorting }} />}
+      {!isEmpty && <Table label={title} keyOf={source.idOf} {...{ columns, rows, list, selection, sorting, total }} />}
       {!isEmpty && noteOf?.(rows)}
       <More pages={pages} />
     </section>

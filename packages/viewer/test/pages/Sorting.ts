@@ -58,6 +58,9 @@ export const define = (world: World) => {
       await page.getByText("People who have calls").waitFor()
       const cells = (await rowOf(page, "ada").innerText()).replaceAll(/\s+/g, " ")
       expect(cells).toMatch(/^ada team: lighthouse 2 \d+ \d+ /)
+      const total = async () => (await page.locator("tfoot").innerText()).replaceAll(/\s+/g, " ")
+      const { events } = (await world.server.client.get("/api/v1/usage")).body.total
+      await expect.poll(total).toMatch(new RegExp(`^Total all calls, with those of nobody \\d+ ${events} `))
     })
 
     it("sort models by their cost, with a row of totals and what a session costs", async () => {

@@ -11,7 +11,9 @@ import { type Column, number } from "../../parts/Table.tsx"
 import type { PageProps } from "../../route/PageProps.ts"
 import * as Route from "../../route/Route.ts"
 import { api } from "../../server/Client.ts"
+import * as Lists from "../../server/Lists.ts"
 import type { Person, PersonWithUsage, UsageRow } from "../../server/Types.ts"
+import { useAnswer } from "../../server/useAnswer.ts"
 import * as Format from "../../text/Format.ts"
 import { Plain } from "../../text/Plain.tsx"
 import * as Words from "../../text/Words.ts"
@@ -35,6 +37,11 @@ const propertiesOf = ({ properties }: Pick<Person, "properties">): string => {
 }
 
 const placeOf = (id: string): string => Route.to(["people", id])
+
+/** Of all calls, in the columns of a person. No person has that id. */
+const totalOf = (usage: UsageRow): PersonWithUsage => ({ person_id: "", properties: {}, created_at: "", usage })
+
+const isTotal = ({ person_id }: PersonWithUsage): boolean => person_id === ""
 
 const noCalls = <span class="soft">none</span>
 
@@ -61,7 +68,9 @@ const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   },
   {
     title: "Properties",
-    of: (person) => <Plain as="span" class="soft" text={propertiesOf(person)} />
+    of: (person) => (
+      <Plain as="span" class="soft" text={isTotal(person) ? "all calls, with those of nobody" : propertiesOf(person)} />
+    )
   },
   figure("Sessions", undefined, ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions))),
   figure("Calls", "calls", ({ events }) => Format.count(events)),
@@ -77,7 +86,7 @@ const columns: ReadonlyArray<Column<PersonWithUsage>> = [
   figure("Last seen", "last", ({ last_event_at }) =>
     last_event_at === null ? "not known" : <Time at={last_event_at} />
   ),
-  number("Known since", ({ created_at }) => <Time at={created_at} />)
+  number("Known since", (person) => !isTotal(person) && <Time at={person.created_at} />)
 ]
 
 const nobody = (
@@ -88,15 +97,17 @@ const nobody = (
 
 export const PeoplePage = ({ query }: PageProps) => {
   const sorting = Sorting.of(query, (changes) => Route.amend(changes, "go"))
+  const { value } = useAnswer((signal) => Lists.usage({}, signal), "people")
+  const total = value?.total && totalOf(value.total)
   return (
     <ListPage
       title="People"
       name="people"
       open={(id) => Route.go(placeOf(id))}
       empty={nobody}
-      noteOf={(people) => <SumNote of={people.flatMap(({ usage }) => usage ?? [])} />}
+      noteOf={(people) => <SumNote of={(total === undefined ? people : [total]).flatMap(({ usage }) => usage ?? [])} />}
       source={sourceOf(sorting)}
-      {...{ columns, sorting }}
+      {...{ columns, sorting, total }}
     >
       <Sorting.SortBy sorting={sorting} sorts={sorts} own="Known since" />
       {sorting.sort !== undefined && <p class="hint">People who have calls</p>}
