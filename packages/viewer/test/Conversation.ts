@@ -9,6 +9,7 @@ export interface Fields {
   readonly agent?: string
   readonly agent_version?: string
   readonly person?: string
+  readonly duration_ms?: number
 }
 
 /** A conversation in the messages format, to which calls are added. */

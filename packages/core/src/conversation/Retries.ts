@@ -13,13 +13,30 @@ export const maxBetween = 16
 /** Times of calls are known to the millisecond. */
 const toleranceMs = 1
 
-/** Whether a call that asked the same as one before it began when that had failed, as far as their times are known. */
+/** Of the pause before a retry. Limits of a rate ask for an hour at most; what comes later is work that is done anew. */
+const maxPauseMs = 3_600_000
+
+/**
+ * The time from the failure of a call to the beginning of another one (ms), at least, as far as it is proven: by the clock of their client,
+ * or else by that of the server, which records a call when it has ended.
+ */
+const pauseMs = (before: EventSummary, call: EventSummary): number | undefined => {
+  if (before.occurredAt !== null && call.occurredAt !== null) {
+    if (before.durationMs === null) return undefined
+    return call.occurredAt.epochMilliseconds - before.occurredAt.epochMilliseconds - before.durationMs
+  }
+  if (call.durationMs === null) return undefined
+  return call.receivedAt.epochMilliseconds - call.durationMs - before.receivedAt.epochMilliseconds
+}
+
+/** Whether a call that asked the same as one before it began when that had failed. */
 const isRetry = (call: EventSummary, before: EventSummary): boolean => {
   // Some formats have the model beside the request.
   if (before.errorType === null || before.model !== call.model) return false
-  if (before.occurredAt === null || call.occurredAt === null) return true
-  const endedMs = before.occurredAt.epochMilliseconds + (before.durationMs ?? 0)
-  return call.occurredAt.epochMilliseconds >= endedMs - toleranceMs
+  if (before.agent !== call.agent || before.agentVersion !== call.agentVersion) return false
+  if (before.person !== call.person) return false
+  const pause = pauseMs(before, call)
+  return pause !== undefined && pause >= -toleranceMs && pause <= maxPauseMs
 }
 
 interface Retries {

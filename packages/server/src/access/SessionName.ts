@@ -48,10 +48,12 @@ export const find = Effect.fnUntraced(function* (
   if (call !== undefined) return call.session
   const beginning = given.replace(/\u2026$/, "")
   if (Array.from(beginning).length < minCharacters) {
-    return yield* new CommandError({ message: "There is no such session" })
+    return yield* new CommandError({ message: `There is no session ${Table.quoted(given)}` })
   }
   const [name, ...others] = yield* beginningWith(access, beginning)
   if (others.length > 0) return yield* ambiguous(beginning, [name!, ...others])
   if (name !== undefined) return name
-  return yield* new CommandError({ message: "There is no such session, and none of the latest begins so" })
+  return yield* new CommandError({
+    message: `There is no session ${Table.quoted(given)}, and none of the latest begins so`
+  })
 })

@@ -169,7 +169,7 @@ export const diff = Command.make(
       })
     ).pipe(
       Effect.catchTag("CommandError", (error) =>
-        Effect.fail(exitCode ? new CommandError({ ...error, exitCode: exitCodes.couldNotRun }) : error)
+        Effect.fail(exitCode ? new CommandError({ message: error.message, exitCode: exitCodes.couldNotRun }) : error)
       )
     )
     if (exitCode && differs) return yield* new Ended({ exitCode: exitCodes.differs })

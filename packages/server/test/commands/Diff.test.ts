@@ -101,8 +101,13 @@ describe("tachograph diff", () => {
       (await runInProcess(["diff", ...args, "--storage", storage])).code
     expect(await codeOf("order-4711", "order-4712", "--exit-code")).toBe(1)
     expect(await codeOf("order-4711", "order-4711", "--exit-code")).toBe(0)
-    expect(await codeOf("order-4711", "nothing", "--exit-code")).toBe(2)
-    expect(await codeOf("order-4711", "nothing")).toBe(1)
+    for (const [options, code] of [
+      [["--exit-code"], 2],
+      [[], 1]
+    ] as const) {
+      const missing = await runInProcess(["diff", "order-4711", "nothing", ...options, "--storage", storage])
+      expect(missing).toMatchObject({ code, stderr: 'tachograph: There is no session "nothing"\n' })
+    }
     const mixed = await runInProcess(["diff", "order-4711", ids[0], "--storage", storage])
     expect([mixed.code, mixed.stderr]).toEqual([
       1,

@@ -36,6 +36,7 @@ const recorded = async (
         session,
         agent: "bot",
         occurred_at: "2026-01-02T03:04:05Z",
+        ...(message === undefined ? { duration_ms: 0 } : {}),
         properties: { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages, ...fields }, output }
       })
     }
@@ -101,7 +102,7 @@ describe("tachograph show", () => {
       [[user("Something else")], assistant("Yes?")]
     ])
     const mark = (number: number, reason?: string) =>
-      `── call ${number} · 2026-01-02 03:04 · bot · gpt-4o${reason === undefined ? "" : ` · 1,000 in (400 cached), 10 out · $0.0021 · ${reason}`}`
+      `── call ${number} · 2026-01-02 03:04 · bot · gpt-4o${reason === undefined ? " · 0 ms" : ` · 1,000 in (400 cached), 10 out · $0.0021 · ${reason}`}`
     expect(readable(await show(storage, "a/b"))).toBe(`${mark(1)}
    error: overloaded: busy
    retried by ID
@@ -376,10 +377,10 @@ ${mark(5, "end")}
     expect(await found("e548a983")).toMatchObject({ code: 0, stderr: "" })
     const several = 'tachograph: Several sessions begin with "e548a983-": e548a983-one\\u{1b}, e548a983-two\n'
     expect(await found("e548a983-")).toMatchObject({ code: 1, stderr: several })
-    const none = "tachograph: There is no such session"
-    expect(await found("f12d5eb")).toMatchObject({ code: 1, stderr: `${none}\n` })
+    const none = (name: string) => `tachograph: There is no session "${name}"`
+    expect(await found("f12d5eb")).toMatchObject({ code: 1, stderr: `${none("f12d5eb")}\n` })
     for (const name of ["f12d5ebb", id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"))]) {
-      expect(await found(name)).toMatchObject({ code: 1, stderr: `${none}, and none of the latest begins so\n` })
+      expect(await found(name)).toMatchObject({ code: 1, stderr: `${none(name)}, and none of the latest begins so\n` })
     }
   })
 
@@ -396,7 +397,7 @@ ${mark(5, "end")}
     ])
     expect(await runInProcess(["show", "nobody", "--storage", storage])).toMatchObject({
       code: 1,
-      stderr: "tachograph: There is no such session\n"
+      stderr: 'tachograph: There is no session "nobody"\n'
     })
     expectUsageError(await runInProcess(["show"]), "SESSION")
   })

@@ -7,6 +7,9 @@ const said = (role: string, content: string) => ({ role, content })
 const user = (content: string) => said("user", content)
 const assistant = (content: string) => said("assistant", content)
 
+/** A second of one minute. */
+const at = (second: string) => ({ occurred_at: `2026-01-02T03:04:${second}Z` })
+
 export const define = ({ describe, fixture, it }: Cases) => {
   const record = async (session: string, properties: object, fields: object = {}): Promise<string> => {
     const { client, fingerprintId } = fixture()
@@ -34,6 +37,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
     }))
 
   const failed = { error: { type: "overloaded_error", message: "busy" } }
+  /** Of a call that began after those that were recorded before it. */
+  const atOnce = { duration_ms: 0 }
   /** The numbers of the calls that a session's calls are retries of, and of those that tried them again. */
   const retriesOf = async (session: string, query: Record<string, string> = {}) => {
     const { calls } = await get(session, "calls")
@@ -51,14 +56,15 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const session = "retries"
       const messages = [said("system", "Be short."), user("How far is it?")]
       const later = [...messages, assistant("12 km"), user("And back?")]
-      await chat(session, messages, failed)
-      await chat(session, messages, failed)
-      await chat(session, messages, answered("12 km"))
+      const ask = (messages: ReadonlyArray<object>, output: object) => chat(session, messages, output, atOnce)
+      await ask(messages, failed)
+      await ask(messages, failed)
+      await ask(messages, answered("12 km"))
       // Asked again, but nothing had failed.
-      await chat(session, messages, answered("13 km"))
-      await chat(session, later, failed)
-      await chat(session, [user("Something else")], answered("!"))
-      await chat(session, later, answered("12 km"))
+      await ask(messages, answered("13 km"))
+      await ask(later, failed)
+      await ask([user("Something else")], answered("!"))
+      await ask(later, answered("12 km"))
       const { calls } = await get(session, "calls")
       expect(calls.map((call: any) => call.error_message)).toEqual(["busy", "busy", null, null, "busy", null, null])
       expect(await retriesOf(session)).toEqual([
@@ -80,7 +86,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const record = async (session: string, others: number) => {
         await chat(session, asked, failed)
         for (let other = 0; other < others; other++) await chat(session, [user(`Other ${other}`)], answered("!"))
-        return chat(session, asked, answered("12 km"))
+        return chat(session, asked, answered("12 km"), atOnce)
       }
       const first = async (session: string) => (await get(session, "calls", { limit: "1" })).calls[0].retried_by
       const near = await record("retried-near", 15)
@@ -93,7 +99,7 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const messages = [user("Is it far?")]
       const record = async (session: string, outputs: ReadonlyArray<object>) => {
         const ids: Array<string> = []
-        for (const output of outputs) ids.push(await chat(session, messages, output, { agent: "retrier" }))
+        for (const output of outputs) ids.push(await chat(session, messages, output, { agent: "retrier", ...atOnce }))
         return ids
       }
       const [first, second, third] = await record("tried thrice", [failed, failed, answered("No.")])
@@ -129,21 +135,51 @@ export const define = ({ describe, fixture, it }: Cases) => {
       ["a message more", { messages: [user("How far is it?"), user("Please")] }, {}],
       ["other instructions", { messages: [said("system", "Be long."), user("How far is it?")] }, {}],
       ["the model of the URL", {}, { model: "n" }],
-      ["a start before the failure", {}, { occurred_at: "2026-01-02T03:04:05.500Z" }]
+      ["another agent", {}, { agent: "another" }],
+      ["another version", {}, { agent_version: "2" }],
+      ["another person", {}, { person: "bob" }],
+      ["no person", {}, { person: null }],
+      ["a start before the failure", {}, { occurred_at: "2026-01-02T03:04:05.500Z" }],
+      ["a start more than an hour later", {}, { occurred_at: "2026-01-02T04:04:06.001Z" }]
     ])("takes no call with %s for a retry", async (what, inputs, fields) => {
       const session = `no retry: ${what.replaceAll(" ", "-")}`
       const asked = { ...(what.includes("URL") ? {} : { model: "m" }), messages: [user("How far is it?")] }
       const send = (inputs: object, output: object, fields: object) =>
         record(session, { api: "provider1-chat-completions", inputs, output }, fields)
-      await send(asked, failed, { model: "m", occurred_at: "2026-01-02T03:04:05Z", duration_ms: 1_000 })
-      const then = { model: "m", occurred_at: "2026-01-02T03:04:06Z" }
+      const by = { model: "m", agent: "a", agent_version: "1", person: "ann" }
+      await send(asked, failed, { ...by, occurred_at: "2026-01-02T03:04:05Z", duration_ms: 1_000 })
+      const then = { ...by, occurred_at: "2026-01-02T03:04:06Z" }
       await send({ ...asked, ...inputs }, answered("12 km"), { ...then, ...fields })
       await send(asked, answered("12 km"), then)
       const [, second, third] = await retriesOf(encodeURIComponent(session))
       expect([second, third]).toEqual([
         [2, 0, 0],
         // Of two with the same request, the last one counts.
-        [3, what === "a start before the failure" || what.includes("URL") ? 0 : 1, 0]
+        [3, Object.keys(inputs).length === 0 ? 0 : 1, 0]
+      ])
+    })
+
+    it.each<[string, object, object, boolean]>([
+      ["an hour after the failure", { ...at("05"), duration_ms: 1_000 }, { occurred_at: "2026-01-02T04:04:06Z" }, true],
+      ["some time after one of no known duration", at("05"), { ...at("06"), duration_ms: 0 }, false],
+      ["at no known time, for no known duration", {}, {}, false],
+      ["at no known time, for long", { duration_ms: 60_000 }, { duration_ms: 60_000 }, false],
+      ["at no known time, for no time", { duration_ms: 60_000 }, { duration_ms: 0 }, true],
+      [
+        "at no known time, for no time, after a known one",
+        { ...at("05"), duration_ms: 1_000 },
+        { duration_ms: 0 },
+        true
+      ],
+      ["at a known time, after an unknown one", { duration_ms: 1_000 }, at("06"), false]
+    ])("takes a call %s for a retry only if it began after the failure for certain", async (what, before, then, is) => {
+      const session = encodeURIComponent(`began ${what}`)
+      const messages = [user("How far is it?")]
+      await chat(decodeURIComponent(session), messages, failed, before)
+      await chat(decodeURIComponent(session), messages, answered("12 km"), then)
+      expect(await retriesOf(session)).toEqual([
+        [1, 0, is ? 2 : 0],
+        [2, is ? 1 : 0, 0]
       ])
     })
 
@@ -151,8 +187,8 @@ export const define = ({ describe, fixture, it }: Cases) => {
       const session = "retries of nothing"
       for (const output of [failed, {}]) await record(session, { api: "aisdk", inputs: {}, output })
       expect(await retriesOf(encodeURIComponent(session))).toEqual([
-        [1, 0],
-        [2, 0]
+        [1, 0, 0],
+        [2, 0, 0]
       ])
     })
 

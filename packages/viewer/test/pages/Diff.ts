@@ -104,7 +104,10 @@ export const define = (world: World) => {
 
     it("are reached from a call: with the one before, and with its retry", async () => {
       const { client } = world.server
-      const run = new Conversation(client, world.fingerprintId, "compared, retried", { agent: "painter" })
+      const run = new Conversation(client, world.fingerprintId, "compared, retried", {
+        agent: "painter",
+        duration_ms: 0
+      })
       const failed = await run.fail(user("Try this"), "overloaded_error")
       const retried = await run.call([], [text("Done.")])
       const { page } = await world.visit(`#/events/${failed}`)

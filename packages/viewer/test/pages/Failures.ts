@@ -19,7 +19,7 @@ const failing = async () => {
   const ask = (fields: object, output: object) =>
     recorded(
       server.client,
-      { fingerprint_id, agent: "clerk", agent_version: "2", session: "an order", ...fields },
+      { fingerprint_id, agent: "clerk", agent_version: "2", session: "an order", duration_ms: 0, ...fields },
       { api: "provider1-chat-completions", inputs: { model: "gpt-4o", messages: [user("Where is it?")] }, output }
     )
   const ids = [
