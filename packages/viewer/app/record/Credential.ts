@@ -11,6 +11,8 @@ export interface Credential {
   /** Expressions of the languages. */
   readonly js: string
   readonly python: string
+  /** The lines before a program in Python that its expression needs. */
+  readonly pythonImports: string
   /** The line of Codex's configuration that sends it in a header. */
   readonly codexLine: (header: string) => string
 }
@@ -23,6 +25,7 @@ const written = (key: string, encoded: string): Credential => ({
   encodedWord: (before) => quote(before + encoded),
   js: JSON.stringify(key),
   python: JSON.stringify(key),
+  pythonImports: "",
   codexLine: (header) => `http_headers = { ${JSON.stringify(header)} = ${JSON.stringify(key)} }`
 })
 
@@ -36,6 +39,7 @@ export const ofVariable: Credential = {
   encodedWord: (before) => `"${before}$${variable}"`,
   js: `process.env.${variable}`,
   python: `os.environ["${variable}"]`,
+  pythonImports: "import os\n",
   codexLine: (header) => `env_http_headers = { ${JSON.stringify(header)} = ${JSON.stringify(variable)} }`
 }
 

@@ -20,6 +20,16 @@ export interface Way {
 
 const header = "X-Tachograph-Key"
 
+/** What a program says of all its calls, after its key, each line so far from the margin. The languages write it alike. */
+const ofProgram = (key: string, indent: string): string =>
+  [`"${header}": ${key},`, `"X-Tachograph-Agent": "my-app",`, `"X-Tachograph-Agent-Version": "v1",`]
+    .map((line) => indent + line)
+    .join("\n")
+
+/** Of a call: for JavaScript, and behind `#` for Python. */
+const aboutCall = "The calls of a conversation have the same session, and the person whom it is for."
+const ofCall = `{ "X-Tachograph-Session": "session-1", "X-Tachograph-Person": "ann" }`
+
 const claudeCode: Way = {
   id: "claude-code",
   name: "Claude Code",
@@ -42,7 +52,7 @@ const codex: Way = {
   id: "codex",
   name: "Codex",
   upstream: "openai",
-  about: "Codex says itself which session and version a call is of. OPENAI_API_KEY has the provider's key.",
+  about: "Codex says itself of which agent, version and session a call is. OPENAI_API_KEY has the provider's key.",
   docs: ["proxy", "coding-agents", "Coding agents"],
   snippets: (address, { codexLine }) => [
     {
@@ -55,7 +65,8 @@ const codex: Way = {
           `base_url = "${address}/proxy/openai"`,
           `env_key = "OPENAI_API_KEY"`,
           codexLine(header)
-        ].map((line) => `model_providers.tachograph.${line}`)
+        ].map((line) => `model_providers.tachograph.${line}`),
+        `# Beside the key, "X-Tachograph-Person" = "ann" says for whom the calls are.`
       ].join("\n")
     }
   ]
@@ -67,28 +78,35 @@ const openai: Way = {
   upstream: "openai",
   about: "Two options of the client: calls pass the proxy, which records them. OPENAI_API_KEY has the provider's key.",
   docs: ["proxy", "programs", "More programs"],
-  snippets: (address, { js, python }) => [
+  snippets: (address, { js, python, pythonImports }) => [
     {
       title: "JavaScript",
       text: `import OpenAI from "openai"
 
 const client = new OpenAI({
   baseURL: "${address}/proxy/openai",
-  defaultHeaders: { "${header}": ${js} }
+  defaultHeaders: {
+${ofProgram(js, "    ")}
+  }
 })
-const answer = await client.responses.create({ model: "gpt-5", input: "Hello" })
+// ${aboutCall}
+const headers = ${ofCall}
+const answer = await client.responses.create({ model: "gpt-5", input: "Hello" }, { headers })
 console.log(answer.output_text)`
     },
     {
       title: "Python",
-      text: `import os
-from openai import OpenAI
+      text: `${pythonImports}from openai import OpenAI
 
 client = OpenAI(
     base_url="${address}/proxy/openai",
-    default_headers={"${header}": ${python}},
+    default_headers={
+${ofProgram(python, "        ")}
+    },
 )
-answer = client.responses.create(model="gpt-5", input="Hello")
+# ${aboutCall}
+headers = ${ofCall}
+answer = client.responses.create(model="gpt-5", input="Hello", extra_headers=headers)
 print(answer.output_text)`
     }
   ]
@@ -101,48 +119,65 @@ const anthropic: Way = {
   about:
     "Two options of the client: calls pass the proxy, which records them. ANTHROPIC_API_KEY has the provider's key.",
   docs: ["proxy", "programs", "More programs"],
-  snippets: (address, { js, python }) => [
+  snippets: (address, { js, python, pythonImports }) => [
     {
       title: "JavaScript",
       text: `import Anthropic from "@anthropic-ai/sdk"
 
 const client = new Anthropic({
   baseURL: "${address}/proxy/anthropic",
-  defaultHeaders: { "${header}": ${js} }
+  defaultHeaders: {
+${ofProgram(js, "    ")}
+  }
 })
-const answer = await client.messages.create({
-  model: "claude-sonnet-5",
-  max_tokens: 100,
-  messages: [{ role: "user", content: "Hello" }]
-})
+// ${aboutCall}
+const headers = ${ofCall}
+const messages = [{ role: "user", content: "Hello" }]
+const answer = await client.messages.create({ model: "claude-sonnet-5", max_tokens: 100, messages }, { headers })
 console.log(answer.content)`
     },
     {
       title: "Python",
-      text: `import os
-from anthropic import Anthropic
+      text: `${pythonImports}from anthropic import Anthropic
 
 client = Anthropic(
     base_url="${address}/proxy/anthropic",
-    default_headers={"${header}": ${python}},
+    default_headers={
+${ofProgram(python, "        ")}
+    },
 )
+# ${aboutCall}
+headers = ${ofCall}
 answer = client.messages.create(
     model="claude-sonnet-5",
     max_tokens=100,
     messages=[{"role": "user", "content": "Hello"}],
+    extra_headers=headers,
 )
 print(answer.content)`
     }
   ]
 }
 
+const install: Snippet = {
+  title: "Once: install the client",
+  text: `# In the root of a clone of Tachograph
+npx pnpm@12.21.0 install --frozen-lockfile
+npx tsc -b packages/client
+npx pnpm@12.21.0 -r --filter-prod "@tachograph/client..." pack --pack-destination ~/recorded/vendor
+
+# In the root of your application, such as ~/recorded
+npm install ./vendor/tachograph-*.tgz`
+}
+
 const fetching: Way = {
   id: "fetch",
   name: "recorder.fetch",
   about:
-    "For JavaScript: the client observes fetch below the provider's SDK, and records in the background. @tachograph/client is on no registry: it is installed from a clone.",
+    "For JavaScript: the client observes fetch below the provider's SDK, and records in the background. It is on no registry: install it from a clone.",
   docs: ["client", "", "The client, and how to install it"],
   snippets: (address, { js }) => [
+    install,
     {
       title: "JavaScript",
       text: `import { createRecorder } from "@tachograph/client"
@@ -163,9 +198,10 @@ const importing: Way = {
   id: "import",
   name: "--import",
   about:
-    "For a program in JavaScript that stays as it is: the same client, by an option of Node. app.js is your program. @tachograph/client is installed from a clone.",
+    "For a program in JavaScript that stays as it is: the same client, by an option of Node. app.js is your program. The client is on no registry: install it from a clone.",
   docs: ["client", "without-code", "Without code: tsx, Bun, Deno"],
   snippets: (address, { word }) => [
+    install,
     {
       title: "In a shell",
       text: [
@@ -211,11 +247,14 @@ FINGERPRINT=$(curl -sS -X PUT $API/fingerprints -H "$AUTH" -H "$JSON" \\
 curl -sS $API/events -H "$AUTH" -H "$JSON" -d '{
   "event_name": "llm",
   "fingerprint_id": "'$FINGERPRINT'",
-  "session": "session-1", "agent": "my-app", "agent_version": "v1",
+  "session": "session-1", "agent": "my-app", "agent_version": "v1", "person": "ann",
   "properties": {
     "api": "anthropic-messages",
-    "inputs": {"model": "m", "messages": [{"role": "user", "content": "Hello"}]},
-    "output": {"role": "assistant", "content": [{"type": "text", "text": "Hi!"}]}
+    "inputs": {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "Hello"}]},
+    "output": {
+      "model": "claude-sonnet-4-5", "role": "assistant", "content": [{"type": "text", "text": "Hi!"}],
+      "usage": {"input_tokens": 8, "output_tokens": 5}
+    }
   }
 }'`
     }

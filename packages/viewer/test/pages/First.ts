@@ -4,7 +4,7 @@ import { sqlite } from "@tachograph/storage-sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { BrowserContextOptions, Page } from "playwright-core"
@@ -121,6 +121,31 @@ export const define = () => {
       expect(provider.requests.map(([path]) => path)).toEqual([path])
     })
 
+    it.each(["OpenAI's SDK", "Anthropic's SDK"])("names what %s records", async (way) => {
+      const { env, page, server } = await begin()
+      // The same headers in Python, which needs no module for a key that is there.
+      const python = await copied(page, way, "Python")
+      expect(python.match(/"X-Tachograph-[^,}]*/g)).toHaveLength(5)
+      expect(python).not.toContain("import os")
+      await type(project({ "app.js": await copied(page, way, "JavaScript") }), "node app.js", env)
+      await arrives(page, "Hello yourself.")
+      expect((await server.client.get("/api/v1/sessions")).body.sessions).toMatchObject([
+        { session: "session-1", agents: ["my-app"], agent_versions: ["v1"], people: ["ann"] }
+      ])
+    })
+
+    it.each(["recorder.fetch", "--import"])(
+      "says how to install what %s needs, as the documentation does",
+      async (way) => {
+        const { page } = await begin()
+        const text = await copied(page, way, "Once: install the client")
+        const docs = readFileSync(new URL("../../../../docs/embed.md", import.meta.url), "utf8").split("\n")
+        const commands = text.split("\n").filter((line) => /^np[mx] /.test(line))
+        expect(commands).toHaveLength(4)
+        for (const command of commands) expect(docs).toContain(command)
+      }
+    )
+
     it("records a program that stays as it is, by --import", async () => {
       const { env, page } = await begin()
       const program = `import OpenAI from "openai"
@@ -139,9 +164,12 @@ console.log((await new OpenAI().chat.completions.create({ model: "gpt-5", messag
     })
 
     it("records what curl sends", async () => {
-      const { env, page } = await begin()
+      const { env, page, server } = await begin()
       await type(project({}), await copied(page, "curl", "In a shell"), env)
       await arrives(page, "Hi!")
+      expect((await server.client.get("/api/v1/sessions")).body.sessions).toMatchObject([
+        { people: ["ann"], input_tokens: 8, output_tokens: 5, cost_usd: "0.000099" }
+      ])
       // What was opened by itself is left as anything else.
       await page.goBack()
       await page.getByRole("row").filter({ hasText: "Hello" }).waitFor()
