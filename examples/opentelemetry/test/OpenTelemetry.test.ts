@@ -85,7 +85,7 @@ const npm = async (...words: ReadonlyArray<string>): Promise<string> =>
 
 it("records the session of the AI SDK, with its tool", async () => {
   expect(await npm("agent")).toBe("Clear, 17 degrees.\n")
-  const shown = await npm("show", "--", "ticket-17")
+  const shown = await npm("show", "--", "ticket-17", "--instructions")
   const said = [
     "weather 1.2.0",
     "You tell the weather.",
