@@ -79,15 +79,17 @@ export const digitsBy = <Row,>(costOf: (row: Row) => string | null) => {
   }
 }
 
-const digitsIn = digitsBy(({ cost_usd }: { readonly cost_usd: string | null }) => cost_usd)
+export const digitsIn = digitsBy(({ cost_usd }: { readonly cost_usd: string | null }) => cost_usd)
 
-/** The column of what calls or sums of them cost: with as many digits in each row. */
-export const sumColumn: Column<Sum> = number(
-  "Cost",
-  (row, rows) => <Cost usd={row.cost_usd} missing={missingOf(row)} digits={digitsIn(rows)} />,
-  undefined,
-  "cost"
-)
+/** The column of what sums of calls cost: with as many digits in each row, those of its rows where the page does not say how many. */
+export const sumColumnOf = (digits?: number): Column<Sum> =>
+  number(
+    "Cost",
+    (row, rows) => <Cost usd={row.cost_usd} missing={missingOf(row)} digits={digits ?? digitsIn(rows)} />,
+    undefined,
+    "cost"
+  )
+export const sumColumn = sumColumnOf()
 export const callColumn: Column<Priced> = number(
   "Cost",
   (call, rows) => <Cost usd={call.cost_usd} missing={missingIn(call)} digits={digitsIn(rows)} />,

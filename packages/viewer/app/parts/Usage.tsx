@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from "preact"
 import { useState } from "preact/hooks"
 import type { UsageRow } from "../server/Types.ts"
 import * as Format from "../text/Format.ts"
-import { Cost, digitsBy, sumColumn, SumNote } from "./Costs.tsx"
+import { Cost, digitsBy, sumColumnOf, SumNote } from "./Costs.tsx"
 import { Duration, Time, Tokens } from "./Facts.tsx"
 import { FailedCount } from "./Failures.tsx"
 import type { SortHere, Sorting } from "./Sorting.tsx"
@@ -14,6 +14,8 @@ interface TableProps {
   readonly rows: ReadonlyArray<UsageRow>
   /** All of them together. */
   readonly total?: UsageRow | undefined
+  /** Of what they cost, where the page shows the same sums elsewhere too. */
+  readonly digits?: number | undefined
   readonly nameOf: (row: UsageRow) => ComponentChildren
   readonly keyOf: (row: UsageRow) => string
   /** The place of the failures of a row. */
@@ -38,7 +40,8 @@ const missingIn = ({ unpriced_sessions }: UsageRow): string =>
     ? ""
     : `at least: ${Format.counted(unpriced_sessions, "session")} with calls without a price`
 
-const meanDigits = digitsBy(({ cost_usd_per_session }: UsageRow) => cost_usd_per_session?.mean ?? null)
+/** By what a session costs in the mean. */
+export const meanDigits = digitsBy(({ cost_usd_per_session }: UsageRow) => cost_usd_per_session?.mean ?? null)
 
 const PerSession = ({ digits, row }: { readonly row: UsageRow; readonly digits: number }) => {
   const cost = row.cost_usd_per_session
@@ -55,7 +58,10 @@ const PerSession = ({ digits, row }: { readonly row: UsageRow; readonly digits: 
   )
 }
 
-const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<UsageRow>> => [
+const columnsOf = ({
+  digits,
+  failuresOf
+}: Pick<TableProps, "digits" | "failuresOf">): ReadonlyArray<Column<UsageRow>> => [
   number(
     "Sessions",
     ({ sessions }) => (sessions === null ? "not known" : Format.count(sessions)),
@@ -75,7 +81,7 @@ const columnsOf = (failuresOf: TableProps["failuresOf"]): ReadonlyArray<Column<U
     undefined,
     "tokens"
   ),
-  sumColumn,
+  sumColumnOf(digits),
   number(
     "Cost of a session",
     (row, rows) => <PerSession row={row} digits={meanDigits(rows)} />,
@@ -134,9 +140,9 @@ export const useSorted = (rows: ReadonlyArray<UsageRow>, first: SortHere | undef
 }
 
 /** Rows that the page has sorted. */
-export const SortedUsageTable = ({ failuresOf, nameOf, title, ...table }: SortedProps) => (
+export const SortedUsageTable = ({ digits, failuresOf, nameOf, title, ...table }: SortedProps) => (
   <>
-    <Table label={title} columns={[{ title, of: nameOf }, ...columnsOf(failuresOf)]} {...table} />
+    <Table label={title} columns={[{ title, of: nameOf }, ...columnsOf({ digits, failuresOf })]} {...table} />
     <SumNote of={table.rows} />
   </>
 )

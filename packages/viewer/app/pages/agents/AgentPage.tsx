@@ -4,6 +4,7 @@ import { PageHelp } from "../../help/PageHelp.tsx"
 import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
 import { read as readBySlot, type UsageBySlot } from "../../parts/chart/usageBySlot.ts"
 import { Colored } from "../../parts/Colored.tsx"
+import { digitsIn } from "../../parts/Costs.tsx"
 import { Time } from "../../parts/Facts.tsx"
 import * as Period from "../../parts/Period.ts"
 import { Failed, Loading } from "../../parts/States.tsx"
@@ -58,7 +59,7 @@ export const AgentPage = ({ query, rest }: PageProps) => {
           )}
         </p>
       </div>
-      <Charts {...{ agent, period, query }} usage={value.usage} />
+      <Charts {...{ agent, period, query }} usage={value.usage} digits={digitsIn(value.sums.rows)} />
       <UsageTable
         title="Version"
         rows={rows}
@@ -90,10 +91,11 @@ interface ChartsProps {
   readonly period: Period.Period
   readonly query: URLSearchParams
   readonly usage: UsageBySlot
+  readonly digits: number
 }
 
 /** Of the last days, or of the hours of one. */
-const Charts = ({ agent, period, query, usage }: ChartsProps) => {
+const Charts = ({ agent, digits, period, query, usage }: ChartsProps) => {
   const { after, before } = Period.queryOf(period)
   const linkOf = (kind: string, name: string) =>
     kind === "agent_version" ? Route.to(["agents", agent], { version: name }) : undefined
@@ -116,7 +118,7 @@ const Charts = ({ agent, period, query, usage }: ChartsProps) => {
         <p class="hint">It has recorded nothing in this time.</p>
       ) : (
         <UsageCharts
-          {...{ linkOf, period, usage }}
+          {...{ digits, linkOf, period, usage }}
           failures={Route.to(["failures"], { agent, after, before })}
           openFailures={(after, before) => Route.go(Route.to(["failures"], { agent, after, before }))}
           openDay={(day) => Route.amend({ day }, "go")}

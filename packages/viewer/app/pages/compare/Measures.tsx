@@ -1,7 +1,8 @@
 /** What a session and a call of each version took and cost: how figures are spread, and the mean of what was used. */
 import { Colored } from "../../parts/Colored.tsx"
-import { missingOf } from "../../parts/Costs.tsx"
+import { digitsBy, missingOf } from "../../parts/Costs.tsx"
 import { number, Table } from "../../parts/Table.tsx"
+import { meanDigits } from "../../parts/Usage.tsx"
 import type { UsageRow } from "../../server/Types.ts"
 import * as Format from "../../text/Format.ts"
 import * as Hue from "../../text/Hue.ts"
@@ -12,7 +13,8 @@ interface Measure {
   readonly title: string
   /** Null where it is not known. */
   readonly of: (usage: UsageRow) => number | null
-  readonly show: (value: number) => string
+  /** Among these two. */
+  readonly show: (value: number, usages: ReadonlyArray<UsageRow>) => string
   /** Whether less is better. */
   readonly isCost?: boolean
   /** Whether it is at least so much where calls have no price. */
@@ -40,7 +42,13 @@ const rounded = (value: number) => Format.short(Math.round(value))
 const perSession = (sum: (usage: UsageRow) => number) => (usage: UsageRow) =>
   usage.sessions === null || usage.sessions === 0 ? null : sum(usage) / usage.sessions
 
-const dollars = (value: number) => Format.dollars(value.toPrecision(3))
+const dollars =
+  (digitsOf: (usages: ReadonlyArray<UsageRow>) => number): Measure["show"] =>
+  (value, usages) =>
+    Format.dollars(String(value), digitsOf(usages))
+
+/** With the digits of the table above. */
+const ofSession = dollars(meanDigits)
 
 const costOf = (of: "mean" | "median" | "p95") => (usage: UsageRow) =>
   usage.cost_usd_per_session === null ? null : Number(usage.cost_usd_per_session[of])
@@ -50,17 +58,17 @@ const ofSessions: ReadonlyArray<Measure> = [
     name: "Cost, mean",
     title: "What all cost divided by the sessions: the calls of a session times what a call cost",
     of: costOf("mean"),
-    show: dollars,
+    show: ofSession,
     isPriced: true
   },
   {
     name: "Cost, median",
     title: "Half of the sessions cost no more",
     of: costOf("median"),
-    show: dollars,
+    show: ofSession,
     isPriced: true
   },
-  { name: "Cost, p95", title: "95 % of the sessions cost no more", of: costOf("p95"), show: dollars, isPriced: true },
+  { name: "Cost, p95", title: "95 % of the sessions cost no more", of: costOf("p95"), show: ofSession, isPriced: true },
   {
     name: "Calls",
     title: "The mean of all sessions",
@@ -114,7 +122,7 @@ const ofCalls: ReadonlyArray<Measure> = [
     name: "Cost",
     title: "What all cost divided by the calls, with those that have no price",
     of: costOfCall,
-    show: dollars,
+    show: dollars(digitsBy((usage) => costOfCall(usage)?.toString() ?? null)),
     isPriced: true
   },
   {
@@ -135,7 +143,7 @@ const Change = ({ after: to, before: from, measure }: ChangeProps) => {
   }
   if (before === after) return <>the same</>
   const by = before === 0 ? Infinity : Math.round((100 * (after - before)) / before)
-  if (by === 0 || show(before) === show(after)) return <>about the same</>
+  if (by === 0 || show(before, [from, to]) === show(after, [from, to])) return <>about the same</>
   const sign = by > 0 ? "▲ +" : "▼ −"
   const text = before === 0 ? "▲ from none" : `${sign}${Format.count(Math.abs(by))}%`
   if (!isCost) return <>{text}</>
@@ -151,16 +159,18 @@ interface BarProps {
   readonly name: string
   readonly measure: Measure
   readonly usage: UsageRow
+  /** Both. */
+  readonly usages: ReadonlyArray<UsageRow>
   /** What the whole width stands for. */
   readonly most: number
 }
 
-const Bar = ({ measure, most, name, usage }: BarProps) => {
+const Bar = ({ measure, most, name, usage, usages }: BarProps) => {
   const value = measure.of(usage)
   const missing = missingIn(measure, usage)
   return (
     <>
-      {value === null ? "–" : measure.show(value)}
+      {value === null ? "–" : measure.show(value, usages)}
       {value !== null && missing !== "" && <span title={`at least: ${missing}`}>+</span>}
       <svg class={`hue-${Hue.of(name)}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect width={value === null || most === 0 ? 0 : (100 * value) / most} height={4} />
@@ -197,6 +207,7 @@ const Measured = ({ after, before, measures, names, title, what }: MeasuredProps
       <Bar
         name={names[index]!}
         {...{ measure, usage }}
+        usages={[before, after]}
         most={Math.max(measure.of(before) ?? 0, measure.of(after) ?? 0)}
       />
     )

@@ -4,6 +4,7 @@ import { PageHelp } from "../../help/PageHelp.tsx"
 import { UsageCharts } from "../../parts/chart/UsageCharts.tsx"
 import { read as readBySlot } from "../../parts/chart/usageBySlot.ts"
 import { Colored } from "../../parts/Colored.tsx"
+import { digitsIn } from "../../parts/Costs.tsx"
 import { Bytes } from "../../parts/Facts.tsx"
 import { NameFilters, namesOf } from "../../parts/Filters.tsx"
 import { Link } from "../../parts/Link.tsx"
@@ -91,6 +92,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
   const failures = (more: Route.Query) => Route.to(["failures"], { ...filters, ...more })
   const linkOf = (kind: string, name: string) =>
     kind === "agent" ? Route.to(["agents", name]) : sessions({ [kind]: name, after, before })
+  const digits = digitsIn([...usage.bySlot, ...byModel.rows])
   return (
     <>
       {usage.bySlot.length === 0 ? (
@@ -98,7 +100,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
       ) : (
         <>
           <UsageCharts
-            {...{ linkOf, period, usage }}
+            {...{ digits, linkOf, period, usage }}
             failures={failures({ after, before })}
             openFailures={(after, before) => Route.go(failures({ after, before }))}
             openDay={(day) => Route.amend({ day }, "go")}
@@ -109,6 +111,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
             sort="cost"
             rows={byModel.rows}
             total={usage.whole}
+            digits={digits}
             keyOf={({ model }) => model ?? ""}
             failuresOf={({ model }) => failures({ model, after, before })}
             nameOf={({ model }) =>
@@ -125,6 +128,7 @@ const Sums = ({ byModel, filters, period, storage, usage }: SumsProps) => {
             title={period.by === "hour" ? "Hour" : "Day"}
             rows={usage.bySlot.toReversed()}
             total={usage.whole}
+            digits={digits}
             keyOf={(row) => String(Period.slotOf(row))}
             failuresOf={(row) =>
               failures(row === usage.whole ? { after, before } : timesOf(period, Period.slotOf(row)))

@@ -12,6 +12,8 @@ import type { UsageBySlot } from "./usageBySlot.ts"
 interface Props {
   readonly period: Period.Period
   readonly usage: UsageBySlot
+  /** Of what all cost. */
+  readonly digits: number
   /** Shows the hours of a day, such as `2026-11-28`. */
   readonly openDay: (day: string) => void
   /** Shows the sessions whose last call was in an hour. */
@@ -39,7 +41,16 @@ const opensOf = (
     ? { what: "its hours", open: (slot) => openDay(Period.dayOf(slot)) }
     : { what, open: (slot) => open(new Date(slot).toISOString(), new Date(Period.endOf(period, slot)).toISOString()) }
 
-export const UsageCharts = ({ failures, linkOf, openDay, openFailures, openSessions, period, usage }: Props) => {
+export const UsageCharts = ({
+  digits,
+  failures,
+  linkOf,
+  openDay,
+  openFailures,
+  openSessions,
+  period,
+  usage
+}: Props) => {
   const { byModel, byName, bySlot, kind, whole } = usage
   const slots = Period.slotsOf(period)
   const nameOf = (row: UsageRow) => row[kind] ?? ""
@@ -67,8 +78,8 @@ export const UsageCharts = ({ failures, linkOf, openDay, openFailures, openSessi
         total={whole !== undefined && whole.errors > 0 ? <FailedCount count={whole.errors} to={failures} /> : 0}
       />
       <Durations {...{ bySlot, opens, period, slots, whole }} />
-      <CostChart {...names} {...{ whole }} title={`Cost by ${words[kind]}`} rows={byName} kindOf={nameOf} />
-      <CostChart {...models} {...{ whole }} title="Cost by model" rows={byModel} kindOf={modelOf} />
+      <CostChart {...names} {...{ digits, whole }} title={`Cost by ${words[kind]}`} rows={byName} kindOf={nameOf} />
+      <CostChart {...models} {...{ digits, whole }} title="Cost by model" rows={byModel} kindOf={modelOf} />
       <Chart
         {...models}
         title="Tokens by model"
