@@ -26,10 +26,10 @@ const atFirst = (): ReadonlyArray<string> => {
  * before the timeline of steps, the documentation, the ways to record, the help beside titles, failures, two sessions beside each other, and
  * erasing many. A page more costs 1 to 5 kB.
  */
-const maxBytes = 157_000
+const maxBytes = 158_000
 
 describe("the pages", () => {
-  it("have at most 45 kB of scripts at first, and 157 kB in all, gzipped", () => {
+  it("have at most 45 kB of scripts at first, and 158 kB in all, gzipped", () => {
     expect(atFirst().length).toBeGreaterThan(0)
     expect(gzipBytes(atFirst())).toBeGreaterThan(5_000)
     expect(gzipBytes(atFirst())).toBeLessThan(45_000)
