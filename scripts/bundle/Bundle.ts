@@ -7,7 +7,7 @@ export const path = (relative: string): string => fileURLToPath(new URL(`../../$
 
 /** The server and the modules that its threads load, by the names under which it looks for them beside itself. */
 export const server = {
-  tachograph: path("packages/server/src/main.ts"),
+  tachograph: path("packages/server/src/bin.ts"),
   Thread: path("packages/router/src/engine/thread/Thread.ts"),
   EngineStorage: path("packages/server/src/commands/EngineStorage.ts")
 }

@@ -10,7 +10,7 @@ import { bundle, path, server } from "../bundle/Bundle.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The path of the command `tachograph`; it takes the arguments of `packages/server/src/main.ts`. */
+    /** The path of the command `tachograph`; it takes the arguments of `packages/server/src/bin.ts`. */
     readonly tachographProgram: string
     /** The path of `packages/lambda/test/FunctionModules.ts`. */
     readonly lambdaModules: string
