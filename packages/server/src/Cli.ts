@@ -27,13 +27,26 @@ const usage = (error: CliError.ShowHelp): UsageError => {
   return new UsageError({ message: `${message} (see ${error.commandPath.join(" ")} --help)` })
 }
 
+/** Behind a command, `--version` is meant for the version of an agent. The global flag would print that of the program instead. */
+const hasMisplacedVersion = ([first, ...rest]: ReadonlyArray<string>): boolean => {
+  const end = rest.indexOf("--")
+  const flags = end === -1 ? rest : rest.slice(0, end)
+  return first?.startsWith("-") === false && flags.some((arg) => arg.split("=")[0] === "--version")
+}
+
+const misplacedVersion = new UsageError({
+  message: "--version is of tachograph without a command: --agent-version names the version of an agent"
+})
+
 /** A worker sends its failure to the primary, which reports it once for all workers. */
 const report = (message: string) =>
   Worker.assignment === undefined ? Console.error(`tachograph: ${message}`) : Worker.send({ type: "failed", message })
 
 /** Runs a command line. An error has been printed to standard error before the effect fails with it. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.flatMap(treeFor(args), (tree) => Command.runWith(tree, { version: packageJson.version })(args)).pipe(
+  Effect.flatMap(hasMisplacedVersion(args) ? Effect.fail(misplacedVersion) : treeFor(args), (tree) =>
+    Command.runWith(tree, { version: packageJson.version })(args)
+  ).pipe(
     Effect.catchTag("ShowHelp", (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),
     Effect.tapError((error) =>
       error instanceof UsageError || error instanceof CommandError ? report(error.message) : Effect.void

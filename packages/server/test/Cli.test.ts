@@ -11,6 +11,20 @@ describe("tachograph", () => {
     expect([code, stderr]).toEqual([0, ""])
   })
 
+  it("takes --version for its own where it stands alone only", async () => {
+    for (const args of [
+      ["sessions", "--version", "v2"],
+      ["usage", "--version=v2"]
+    ]) {
+      expectUsageError(await runInProcess(args), "--agent-version names the version of an agent")
+    }
+    expect((await runInProcess(["--version"])).stdout).toMatch(/^tachograph v\d+\.\d+\.\d+\n$/)
+    // As what is searched for.
+    expect((await runInProcess(["search", "--storage", "memory:", "--", "--version"])).stderr).not.toContain(
+      "--agent-version names"
+    )
+  })
+
   it("exits as a process with the same output and code as in this process", async () => {
     const invalid = ["serve", "--port", "abc"]
     expect(await run(invalid, { main: source })).toMatchObject(await runInProcess(invalid))
