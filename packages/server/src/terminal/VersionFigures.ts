@@ -121,5 +121,9 @@ export const table = ([from, before]: Named, [to, after]: Named): string => {
     if (padded.endsWith("worse")) return Style.red(padded)
     return padded.endsWith("better") ? Style.green(padded) : padded
   }
-  return Table.format([["", Table.printable(from), Table.printable(to), ""], ...rows], new Set([1, 2]), paint)
+  const table = Table.format([["", Table.printable(from), Table.printable(to), ""], ...rows], new Set([1, 2]), paint)
+  const isPartial = [before, after].some(Figures.hasUnpricedCalls)
+  return isPartial
+    ? `${table}\n${Style.dim("+ is at least so much: some calls have no price, or not of all they used")}`
+    : table
 }

@@ -47,6 +47,8 @@ it("compares figures per session and per call, and says what is better and worse
   const stdout = await compared()
   for (const line of [
     /^model: gpt-4o, the same\n\n +v1 +v2$/m,
+    // All calls have a price.
+    /^ {2}errors .*\n\n/m,
     /^in all\n {2}sessions +2 +1 +−50 %\n {2}calls +3 +1 +−67 %$/m,
     /^per session\n {2}cost, mean +\$0\.0039 +\$0\.0026 +−33 % better$/m,
     /^ {2}cost, median +\$0\.0039 +\$0\.0026 +−33 % better$/m,
@@ -75,6 +77,7 @@ it("marks what is not whole, and judges it neither better nor worse", async () =
   expect(stdout).toMatch(/^ {2}cost, mean +\$0\.0026 +\$0\.0026\+$/m)
   expect(stdout).toMatch(/^ {2}cost +\$0\.0026 +\$0\.0013\+$/m)
   expect(stdout).toMatch(/^ {2}calls +1 +2 +\+100 %$/m)
+  expect(stdout).toMatch(/^\+ is at least so much: /m)
 })
 
 it("begins with the models, and their parts of the calls where there are several", async () => {

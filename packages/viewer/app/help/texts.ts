@@ -29,7 +29,8 @@ export const texts: Readonly<Record<string, HelpText>> = {
   "agents 2": {
     sentences: [
       "Two versions of an agent beside each other: what a session and a call take and cost, and what changed in instructions, tools and parameters.",
-      "Figures are of one session or one call, so that versions with different numbers of them compare."
+      "Figures are of one session or one call, so that versions with different numbers of them compare.",
+      "Of what a version ran with, the configuration with most calls among the latest 2,000 is compared; of those with as many, the one that was used last."
     ],
     docs: ["viewer", "the-other-pages"]
   },
