@@ -9,7 +9,7 @@ describe("a failure", () => {
     "says %s",
     (type) => {
       expect(failureOf(type)).toEqual({ error: { type, message: expect.stringMatching(/^The .*\.$/) } })
-      expect(errorOf(failureOf(type))).toEqual({ type, status: null })
+      expect(errorOf(failureOf(type))).toEqual({ type, code: null, status: null })
     }
   )
 
@@ -46,7 +46,7 @@ describe("the output of a stream", () => {
     expect(outputOf({ output, text: null, ended: "cut" }, cut)).toBe(`{"id":"1",${JSON.stringify(cut).slice(1)}`)
     const text = '{"error":null,"id":"1"}\n'
     expect(withFailure(text, output, cut)).toBe(`{"error":null,"id":"1",${JSON.stringify(cut).slice(1)}`)
-    expect(errorOf(JSON.parse(withFailure(text, output, cut)))).toEqual({ type: "cut", status: null })
+    expect(errorOf(JSON.parse(withFailure(text, output, cut)))).toEqual({ type: "cut", code: null, status: null })
   })
 
   it("has none where it came to its end, or has an error", () => {
