@@ -213,14 +213,16 @@ it("looks at all sessions by digests of 256, which erasures take away and the ne
         )
       )
     }
-    const deriveAll = Effect.gen(function* () {
-      while ((yield* storage.deriveEvents(project, idOf(sessions), 500)) === 500);
+    const deriveTo = Effect.fnUntraced(function* (session: number) {
+      while ((yield* storage.deriveEvents(project, idOf(session), 500)) > 0);
     })
     const digests = Effect.map(
       sql<{ number: number }>`SELECT session_number AS number FROM rollups WHERE series = 14 ORDER BY session_number`,
       (rows) => rows.map(({ number }) => number)
     )
-    yield* deriveAll
+    yield* deriveTo(999)
+    // Too few for digests.
+    yield* deriveTo(sessions)
     expect(yield* digests).toEqual([0, 1, 2, 3])
     const [page, statements] = yield* Statements.capture(
       storage.rankSessions(project, { sort: "cost", order: "desc", limit: 3 })
@@ -239,7 +241,7 @@ it("looks at all sessions by digests of 256, which erasures take away and the ne
     }
     yield* storage.eraseEvents(project, { session: SessionId.make("s300") }, 100)
     expect(yield* digests).toEqual([0, 2, 3])
-    yield* deriveAll
+    yield* deriveTo(sessions)
     expect(yield* digests).toEqual([0, 1, 2, 3])
   })
   const layers = Layer.provideMerge(SqliteStorage.layer({ filename }), SqliteClient.layer({ filename }))

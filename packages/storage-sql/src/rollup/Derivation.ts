@@ -61,7 +61,7 @@ export const make = (sql: SqlClient.SqlClient, projects: Projects.Projects, { re
     return yield* repairingRollups(
       Effect.tap(deriveNext(number, upTo, limit), (added) =>
         // Not before all events are in the rows.
-        added < limit ? digests.gather(number, transaction) : Effect.void
+        added < limit ? digests.gather(number, added === 0, transaction) : Effect.void
       )
     )
   })

@@ -2,7 +2,7 @@
  * Keeps digests of sessions in step with the rows of these, some time later. An erasure takes the digest of a row along that it changes,
  * and it is made anew.
  */
-import { SessionDigest, SessionFigures } from "@tachograph/core"
+import { type EventId, SessionDigest, SessionFigures } from "@tachograph/core"
 import * as Effect from "effect/Effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as DigestRows from "./DigestRows.ts"
@@ -10,11 +10,15 @@ import * as RollupPosition from "./RollupPosition.ts"
 import * as Rollups from "./Rollups.ts"
 import * as Series from "./Series.ts"
 
-/** Changed rows of sessions from which on they are put into digests: a read takes fewer of them from where they are. */
-const minChanged = 500
+/**
+ * Changed rows of sessions from which on they are put into digests, while events are recorded and otherwise: a read takes fewer of them from
+ * where they are. Digests are written once for many rows, so that they take little from recording.
+ */
+const minChanged = { busy: 2_000, idle: 500 }
 
-/** Changed rows that one step puts into digests, and digests that one step makes anew. */
-const maxChanged = 500
+/** Changed rows that one step puts into digests, those that one statement reads, and digests that one step makes anew. */
+const maxChanged = 2_000
+const rowsPerStatement = 500
 const maxMissing = 16
 
 /** Steps that follow each other. */
@@ -35,12 +39,29 @@ export const make = (sql: SqlClient.SqlClient) => {
   const unreadable = new Set<string>()
   const nameOf = (project_id: number, number: number) => `${project_id} ${number}`
 
+  /** The first rows that have changed since an event. */
+  const readChanged = Effect.fnUntraced(function* (project_id: number, since: EventId) {
+    const parts: Array<SessionFigures.SessionFigures> = []
+    const damaged = new Set<number>()
+    let [rows, last] = [0, since]
+    while (rows < maxChanged) {
+      const read = yield* changed(project_id, last, rowsPerStatement)
+      parts.push(...read.parts)
+      for (const session of read.damaged) damaged.add(session)
+      rows += read.rows
+      last = read.last ?? last
+      if (read.rows < rowsPerStatement) break
+      yield* Effect.yieldNow
+    }
+    return { parts, damaged, rows, last }
+  })
+
   /** The digests that a step writes, and where they are then. Undefined if there is nothing to do. */
-  const next = Effect.fnUntraced(function* (project_id: number) {
+  const next = Effect.fnUntraced(function* (project_id: number, least: number) {
     const found = yield* position(project_id)
     const { last, missing } = found ?? DigestRows.none
-    const read = yield* changed(project_id, last, maxChanged)
-    const isDue = read.rows >= minChanged
+    const read = yield* readChanged(project_id, last)
+    const isDue = read.rows >= least
     const readable = missing.filter((number) => !unreadable.has(nameOf(project_id, number)))
     if (!isDue && readable.length === 0) return undefined
     const renewed = readable.slice(0, maxMissing)
@@ -63,7 +84,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       damaged: Array.from(damaged),
       isFirst: found === undefined,
       position: {
-        last: isDue ? read.last! : last,
+        last: isDue ? read.last : last,
         missing: Array.from(new Set([...missing.filter((number) => !renewed.includes(number)), ...damaged]))
       } satisfies DigestRows.DigestPosition
     }
@@ -94,10 +115,11 @@ export const make = (sql: SqlClient.SqlClient) => {
   /** Puts what has changed into digests, in some short steps, each of which runs in `transaction`. */
   const gather = Effect.fnUntraced(function* (
     project_id: number,
+    isIdle: boolean,
     transaction: <A>(use: Effect.Effect<A, SqlError.SqlError>) => Effect.Effect<A, SqlError.SqlError>
   ) {
     for (let steps = 0; steps < maxSteps; steps++) {
-      const step = yield* positions.settled(project_id, 1, () => next(project_id))
+      const step = yield* positions.settled(project_id, 1, () => next(project_id, minChanged[isIdle ? "idle" : "busy"]))
       if (step?.value === undefined) return
       if (!(yield* transaction(write(project_id, step.version, step.value)))) return
     }
